@@ -1,0 +1,217 @@
+package partition
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const systemDir = "_s3window/"
+
+// Align says at which boundary of received time windows and keys are cut.
+type Align string
+
+// The boundaries of received time.
+const (
+	AlignHour Align = "hour"
+	AlignDay  Align = "day"
+	AlignNone Align = "none"
+)
+
+// Period numbers the hour or day (UTC) that stamp lies in; stamps are
+// microseconds since the epoch. Two stamps may share a window only if their
+// periods are equal. With AlignNone every stamp has period 0.
+func (a Align) Period(stamp int64) int64 {
+	switch a {
+	case AlignDay:
+		return floorDiv(stamp, int64(24*time.Hour/time.Microsecond))
+	case AlignNone:
+		return 0
+	default:
+		return floorDiv(stamp, int64(time.Hour/time.Microsecond))
+	}
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// ObjectName is the last segment of an object's key.
+type ObjectName struct {
+	Start, End int64  // the window's stamps, microseconds, [Start, End)
+	Writer     string // the writer the window's entries were appended under
+	Part       int    // 1, 2, … where a window has several objects under one prefix; 0 where it has one
+	Ext        string // parquet, jsonl, jsonl.gz, jsonl.zst
+}
+
+func (n ObjectName) String() string {
+	if n.Part == 0 {
+		return fmt.Sprintf("w-%016d-%016d-%s.%s", n.Start, n.End, n.Writer, n.Ext)
+	}
+	return fmt.Sprintf("w-%016d-%016d-%s-%d.%s", n.Start, n.End, n.Writer, n.Part, n.Ext)
+}
+
+// ParseObjectName reverses ObjectName.String.
+func ParseObjectName(s string) (ObjectName, error) {
+	base, ext, ok := strings.Cut(s, ".")
+	f := strings.Split(base, "-")
+	if !ok || len(f) < 4 || len(f) > 5 || f[0] != "w" {
+		return ObjectName{}, fmt.Errorf("object name %q is not w-<start>-<end>-<writer>[-<part>].<ext>", s)
+	}
+	n := ObjectName{Writer: f[3], Ext: ext}
+	var err error
+	if n.Start, err = strconv.ParseInt(f[1], 10, 64); err != nil {
+		return ObjectName{}, fmt.Errorf("object name %q: start: %w", s, err)
+	}
+	if n.End, err = strconv.ParseInt(f[2], 10, 64); err != nil {
+		return ObjectName{}, fmt.Errorf("object name %q: end: %w", s, err)
+	}
+	if len(f) == 5 {
+		if n.Part, err = strconv.Atoi(f[4]); err != nil {
+			return ObjectName{}, fmt.Errorf("object name %q: part: %w", s, err)
+		}
+	}
+	if n.String() != s {
+		return ObjectName{}, fmt.Errorf("object name %q is not in canonical form", s)
+	}
+	return n, nil
+}
+
+// ObjectKey is the key of a data object of partition id. The dt and hour
+// levels are those of n.Start in UTC; AlignDay has no hour level.
+func ObjectKey(prefix string, id ID, align Align, n ObjectName) string {
+	t := time.UnixMicro(n.Start).UTC()
+	var b strings.Builder
+	b.WriteString(DataPrefix(prefix, id))
+	b.WriteString("dt=")
+	b.WriteString(t.Format(time.DateOnly))
+	if align != AlignDay {
+		b.WriteString("/hour=")
+		b.WriteString(t.Format("15"))
+	}
+	b.WriteByte('/')
+	b.WriteString(n.String())
+	return b.String()
+}
+
+// ParseObjectKey takes a data object's key apart. The ID has no sink: keys of
+// data objects do not carry it.
+func ParseObjectKey(prefix, key string) (ID, ObjectName, error) {
+	rest, ok := strings.CutPrefix(key, join(prefix))
+	if !ok {
+		return ID{}, ObjectName{}, fmt.Errorf("object key %q is not below prefix %q", key, prefix)
+	}
+	seg := strings.Split(rest, "/")
+	if len(seg) < 4 {
+		return ID{}, ObjectName{}, fmt.Errorf("object key %q: too few levels", key)
+	}
+	id, err := parseLevels(seg[0], seg[1])
+	if err != nil {
+		return ID{}, ObjectName{}, fmt.Errorf("object key %q: %w", key, err)
+	}
+	n, err := ParseObjectName(seg[len(seg)-1])
+	if err != nil {
+		return ID{}, ObjectName{}, fmt.Errorf("object key %q: %w", key, err)
+	}
+	return id, n, nil
+}
+
+// parseLevels reads the levels tenant=<t> and signal=<s>.
+func parseLevels(tenant, signal string) (ID, error) {
+	t, ok := strings.CutPrefix(tenant, "tenant=")
+	if !ok {
+		return ID{}, fmt.Errorf("level %q is not tenant=…", tenant)
+	}
+	s, ok := strings.CutPrefix(signal, "signal=")
+	if !ok {
+		return ID{}, fmt.Errorf("level %q is not signal=…", signal)
+	}
+	var id ID
+	var err error
+	if id.Tenant, err = Unescape(t); err != nil {
+		return ID{}, err
+	}
+	if id.Signal, err = ParseSignal(s); err != nil {
+		return ID{}, err
+	}
+	return id, nil
+}
+
+// DataPrefix is the prefix of a partition's data objects, with its slash.
+// Sinks that share a prefix share it.
+func DataPrefix(prefix string, id ID) string {
+	return join(prefix) + "tenant=" + Escape(id.Tenant) + "/signal=" + string(id.Signal) + "/"
+}
+
+// SystemPrefix is the prefix of everything that is not data: manifests,
+// leases, quarantine. Readers that glob tenant=* never see it.
+func SystemPrefix(prefix string) string { return join(prefix) + systemDir }
+
+// LeasePrefix is the prefix of the heads where the bucket is the lease store.
+func LeasePrefix(prefix string) string { return SystemPrefix(prefix) + "leases/" }
+
+// ManifestPrefix is the prefix of a partition's commit log, with its slash.
+func ManifestPrefix(prefix string, id ID) string {
+	return SystemPrefix(prefix) + id.String() + "/windows/"
+}
+
+// ManifestKey is the key of manifest k of a partition; k starts at 1.
+func ManifestKey(prefix string, id ID, k uint64) string {
+	return fmt.Sprintf("%s%010d.json", ManifestPrefix(prefix, id), k)
+}
+
+// ParseManifestKey takes a manifest's key apart.
+func ParseManifestKey(prefix, key string) (ID, uint64, error) {
+	bad := func(why string) (ID, uint64, error) {
+		return ID{}, 0, fmt.Errorf("manifest key %q: %s", key, why)
+	}
+	rest, ok := strings.CutPrefix(key, SystemPrefix(prefix))
+	seg := strings.Split(rest, "/")
+	if !ok || len(seg) != 5 || seg[3] != "windows" {
+		return bad("not sink=…/tenant=…/signal=…/windows/<k>.json below " + SystemPrefix(prefix))
+	}
+	sink, ok := strings.CutPrefix(seg[0], "sink=")
+	if !ok {
+		return bad("no sink= level")
+	}
+	id, err := parseLevels(seg[1], seg[2])
+	if err != nil {
+		return bad(err.Error())
+	}
+	if id.Sink, err = Unescape(sink); err != nil {
+		return bad(err.Error())
+	}
+	num, ok := strings.CutSuffix(seg[4], ".json")
+	if !ok {
+		return bad("does not end in .json")
+	}
+	k, err := strconv.ParseUint(num, 10, 64)
+	if err != nil || k == 0 || ManifestKey(prefix, id, k) != key {
+		return bad("no valid number k")
+	}
+	return id, k, nil
+}
+
+// QuarantineKey is the key of an entry that could not be decoded, kept raw.
+func QuarantineKey(prefix string, id ID, stamp int64, writer string, seq uint64) string {
+	return fmt.Sprintf("%squarantine/%s/e-%016d-%s-%016x.bin", SystemPrefix(prefix), id.String(), stamp, writer, seq)
+}
+
+// HeadName is the name of a partition's register in the lease store. It
+// contains all that tells two partitions of any two lakes apart.
+func HeadName(bucket, prefix string, id ID) string {
+	return "bucket=" + Escape(bucket) + "/prefix=" + Escape(prefix) + "/" + id.String()
+}
+
+// join gives prefix with one slash at its end, or nothing for the root.
+func join(prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	return prefix + "/"
+}
