@@ -1,0 +1,114 @@
+# Targets are listed by `make help`. Everything a target needs is built or
+# installed by it: a machine with Go and Debian is enough.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+ROOT  := $(CURDIR)
+BUILD := $(ROOT)/.build
+BIN   := $(BUILD)/bin
+
+VERSITYGW_VERSION := v1.8.0
+SOURCES := $(shell find . -name '*.go' -not -path './.build/*' -not -path '*/node_modules/*' -not -name '*_test.go' -not -path './testbed/*') go.mod go.sum
+
+export S3WINDOW_BIN := $(BIN)
+export CGO_ENABLED ?= 1
+
+##@ Build
+
+.PHONY: help
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z0-9-]*:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+.PHONY: build
+build: $(BUILD)/otelcol-s3window $(BIN)/s3window ## the collector (.build/otelcol-s3window) and the tool (.build/bin/s3window)
+
+$(BUILD)/otelcol-s3window: builder-config.yaml $(SOURCES) | $(BIN)/builder
+	@echo "==> build the collector (the first time takes minutes)"
+	$(BIN)/builder --config builder-config.yaml
+	@mv -f $(BUILD)/otelcol/otelcol-s3window $@
+
+$(BIN)/s3window: $(SOURCES)
+	@echo "==> build the tool"
+	CGO_ENABLED=0 go build -trimpath -o $@ ./cmd/s3window
+
+##@ Check
+
+.PHONY: test
+test: test-tools ## all tests, with the race detector
+	go test -race -timeout 25m ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds the import table)
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
+	go vet -tags e2e ./...
+	$(BIN)/golangci-lint run ./...
+
+.PHONY: e2e
+e2e: build test-tools ## real processes: SIGKILL at every step, bucket faults, two collectors
+	go test -tags e2e -count=1 -timeout 40m $(E2EFLAGS) ./testbed/e2e/...
+
+.PHONY: e2e-short
+e2e-short: ## the part of e2e that CI runs
+	@$(MAKE) --no-print-directory e2e E2EFLAGS="-short"
+
+.PHONY: soak
+soak: build test-tools ## SOAK=10m of load with a SIGKILL at random every few seconds, judged at the end
+	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/e2e/
+
+.PHONY: bench
+bench: ## the Go benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: generate
+generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml
+	@for f in $$(git ls-files 'exporter/*metadata.yaml' 'extension/*metadata.yaml'); do echo "==> $$f"; (cd $$(dirname $$f) && $(BIN)/mdatagen metadata.yaml); done
+
+##@ Demo
+
+.PHONY: demo
+demo: build $(BIN)/versitygw node ## collector, local S3 and three tenants; a SIGKILL in the middle; a query over the result
+	@go run ./testbed/demo -dir $(ROOT)/.demo
+
+.PHONY: demo-clean
+demo-clean: ## remove what the demo left
+	rm -rf $(ROOT)/.demo
+
+##@ Tools
+
+.PHONY: tools
+tools: $(BIN)/versitygw $(BIN)/builder $(BIN)/mdatagen $(BIN)/golangci-lint ## every tool, from its pin
+
+.PHONY: test-tools
+test-tools: $(BIN)/versitygw node
+
+# The versions of these are pinned in tools/go.mod.
+tool = @echo "==> build $(notdir $@) (once)"; mkdir -p $(BIN); cd tools && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $@ $(1)
+
+$(BIN)/builder: tools/go.mod
+	$(call tool,go.opentelemetry.io/collector/cmd/builder)
+
+$(BIN)/mdatagen: tools/go.mod
+	$(call tool,go.opentelemetry.io/collector/cmd/mdatagen)
+
+$(BIN)/golangci-lint: tools/go.mod
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+
+# Not in tools/go.mod: it is a server for tests, with versions of its own.
+$(BIN)/versitygw:
+	@echo "==> build versitygw (once)"; mkdir -p $(BIN)
+	GOBIN=$(BIN) CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
+
+# DuckDB runs under node. Debian's node is enough.
+.PHONY: node
+node:
+	@if ! { command -v node && command -v npm; } >/dev/null; then \
+	  echo "==> install node and npm"; \
+	  [ "$$(id -u)" = 0 ] || { echo "node and npm are missing: install them (apt-get install nodejs npm)"; exit 1; }; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; fi
+
+.PHONY: clean
+clean: demo-clean ## remove what was built (tools too)
+	rm -rf $(BUILD)
