@@ -1,0 +1,74 @@
+package lake
+
+import (
+	"time"
+
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// ManifestVersion is the version of the manifest format.
+const ManifestVersion = 1
+
+// Manifest says what one committed window holds: entry K of its partition's
+// commit log. The order of the fields is the order in the file. Stamps and
+// times are microseconds since the epoch.
+type Manifest struct {
+	Version     int              `json:"version"`
+	Sink        string           `json:"sink"`
+	Tenant      string           `json:"tenant"`
+	Signal      partition.Signal `json:"signal"`
+	K           uint64           `json:"k"`
+	Writer      string           `json:"writer"`
+	After       int64            `json:"after"` // end of the writer's window before this one
+	Start       int64            `json:"start"`
+	End         int64            `json:"end"`
+	Reason      string           `json:"reason"`
+	Format      string           `json:"format"`
+	Compression string           `json:"compression"`
+	Schema      int              `json:"schema"`
+	Objects     []Object         `json:"objects"`
+	Records     int64            `json:"records"`
+	Bytes       int64            `json:"bytes"`
+	RawBytes    int64            `json:"raw_bytes"`
+	MinTime     int64            `json:"min_time"`
+	MaxTime     int64            `json:"max_time"`
+	Lost        []Lost           `json:"lost"`
+	Epoch       uint64           `json:"epoch"`
+	Prev        *Prev            `json:"prev"` // null in the first manifest only
+	CommittedAt time.Time        `json:"committed_at"`
+}
+
+// Object is one data file as it lies in the bucket.
+type Object struct {
+	Key     string `json:"key"`
+	Bytes   int64  `json:"bytes"`
+	Records int64  `json:"records"`
+	SHA256  string `json:"sha256"` // 64 lower-case hex digits
+	Encoder string `json:"encoder"`
+	MinTime int64  `json:"min_time"`
+	MaxTime int64  `json:"max_time"`
+}
+
+// Prev names the manifest before, so that the commit log can be checked from
+// its newest entry back.
+type Prev struct {
+	K      uint64 `json:"k"`
+	Key    string `json:"key"`
+	SHA256 string `json:"sha256"` // of the manifest's bytes
+}
+
+// Lost names an entry of the WAL that is in no window because it could not be
+// read or decoded.
+type Lost struct {
+	Writer  string `json:"writer"`
+	Stamp   int64  `json:"stamp"` // 0 = unknown
+	Seq     uint64 `json:"seq"`
+	Records int64  `json:"records"` // 0 = unknown
+	Reason  string `json:"reason"`
+	Key     string `json:"key,omitempty"` // where its raw bytes are kept in the bucket
+}
+
+// ID returns the partition that the manifest belongs to.
+func (m Manifest) ID() partition.ID {
+	return partition.ID{Sink: m.Sink, Tenant: m.Tenant, Signal: m.Signal}
+}

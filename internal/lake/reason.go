@@ -1,0 +1,60 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/aws/smithy-go"
+)
+
+const maxReason = 200
+
+// Reason gives an error in the store's own words, short and on one line, for a
+// status or a log: "403 AccessDenied: Access Denied.". It is empty for nil.
+func Reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	s := strings.Join(strings.Fields(reason(err)), " ")
+	if len(s) > maxReason {
+		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
+	}
+	return s
+}
+
+func reason(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) {
+		s := api.ErrorCode()
+		var status interface{ HTTPStatusCode() int }
+		if errors.As(err, &status) && status.HTTPStatusCode() != 0 {
+			s = fmt.Sprintf("%d %s", status.HTTPStatusCode(), s)
+		}
+		if msg := api.ErrorMessage(); msg != "" {
+			s += ": " + msg
+		}
+		return s
+	}
+	for _, known := range []error{ErrUnconditional, ErrExists, ErrNotExist, ErrChanged} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.As(err, &op):
+		return op.Error()
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "the store did not answer in time"
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err.Error()
+}
