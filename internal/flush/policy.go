@@ -1,0 +1,191 @@
+package flush
+
+import (
+	"container/heap"
+	"time"
+)
+
+// Reason says why a window was sealed. Its text stands in manifests and
+// metrics.
+type Reason string
+
+// The reasons, in the order of windows that compete.
+const (
+	Size     Reason = "size"     // the expected object size reached the target
+	Age      Reason = "age"      // the oldest record is MaxAge behind the safe time
+	Boundary Reason = "boundary" // the next record lies in another hour, or was appended by another writer
+	Rotation Reason = "rotation" // the WAL segment of the oldest record ended
+	Memory   Reason = "memory"   // the memory budget is reached
+	Shutdown Reason = "shutdown" // the collector stops
+)
+
+// What a window must have to be worth a commit at shutdown.
+const (
+	worthBytes = 1 << 20
+	worthAge   = 10 * time.Second
+)
+
+// Config is the policy's settings.
+type Config struct {
+	TargetSize int64         // expected size of the object, bytes
+	MaxAge     time.Duration // of the oldest record, inclusive
+}
+
+// Point is a point of the WAL: a stamp (microseconds since the epoch) and the
+// segment that the next record will be in.
+type Point struct {
+	Time    int64
+	Segment uint64
+}
+
+// Window is what the policy knows of one open window.
+type Window[K comparable] struct {
+	Key      K
+	First    Point // of its oldest record
+	Expected int64 // size of the object if it were sealed now, bytes
+	Held     int64 // memory that it holds, bytes
+	Raw      int64 // size of its records as they came, bytes
+	index    int
+}
+
+// Due names a window to seal, and why.
+type Due[K comparable] struct {
+	Key    K
+	Reason Reason
+}
+
+// Policy holds the open windows by key. It is not safe for concurrent use.
+type Policy[K comparable] struct {
+	cfg    Config
+	byKey  map[K]*Window[K]
+	byAge  ages[K]
+	update []Due[K]
+}
+
+// NewPolicy gives a policy without windows.
+func NewPolicy[K comparable](cfg Config) *Policy[K] {
+	return &Policy[K]{cfg: cfg, byKey: map[K]*Window[K]{}}
+}
+
+// Put tells the policy of a new window, or of what changed in one it knows.
+// First of a known window stays as it was.
+func (p *Policy[K]) Put(w Window[K]) {
+	if old, ok := p.byKey[w.Key]; ok {
+		old.Expected, old.Held, old.Raw = w.Expected, w.Held, w.Raw
+		return
+	}
+	p.byKey[w.Key] = &w
+	heap.Push(&p.byAge, &w)
+}
+
+// Remove forgets a window: it was sealed, or is no longer open.
+func (p *Policy[K]) Remove(key K) {
+	w, ok := p.byKey[key]
+	if !ok {
+		return
+	}
+	delete(p.byKey, key)
+	heap.Remove(&p.byAge, w.index)
+}
+
+// Len is the number of open windows.
+func (p *Policy[K]) Len() int { return len(p.byKey) }
+
+// Full says whether the window under key has reached the target size. A window
+// of exactly the target size has.
+func (p *Policy[K]) Full(key K) bool {
+	w, ok := p.byKey[key]
+	return ok && w.Expected >= p.cfg.TargetSize
+}
+
+// Advance gives the windows that are due when the WAL's safe time and segment
+// are now, oldest first. The result is valid until the next call; the caller
+// seals and removes each of them.
+func (p *Policy[K]) Advance(now Point) []Due[K] {
+	p.update = p.update[:0]
+	if len(p.byAge) == 0 || p.due(p.byAge[0], now) == "" {
+		return nil
+	}
+	// Both triggers grow with age, so the due windows are a prefix of the order.
+	var kept []*Window[K]
+	for len(p.byAge) > 0 {
+		w := p.byAge[0]
+		r := p.due(w, now)
+		if r == "" {
+			break
+		}
+		p.update = append(p.update, Due[K]{w.Key, r})
+		kept = append(kept, heap.Pop(&p.byAge).(*Window[K]))
+	}
+	for _, w := range kept {
+		heap.Push(&p.byAge, w)
+	}
+	return p.update
+}
+
+func (p *Policy[K]) due(w *Window[K], now Point) Reason {
+	switch {
+	case now.Segment > w.First.Segment:
+		return Rotation
+	case now.Time-w.First.Time >= p.cfg.MaxAge.Microseconds():
+		return Age
+	}
+	return ""
+}
+
+// Largest gives the window that holds the most memory: the one to seal when
+// the budget is reached. Of equals it is the oldest.
+func (p *Policy[K]) Largest() (key K, held int64, ok bool) {
+	var best *Window[K]
+	for _, w := range p.byAge {
+		if best == nil || w.Held > best.Held || w.Held == best.Held && older(w, best) {
+			best = w
+		}
+	}
+	if best == nil {
+		return key, 0, false
+	}
+	return best.Key, best.Held, true
+}
+
+// AtShutdown gives the windows that are worth a commit when the collector
+// stops at now: 1 MiB of records, or ten seconds open.
+func (p *Policy[K]) AtShutdown(now Point) []Due[K] {
+	p.update = p.update[:0]
+	for _, w := range p.byAge {
+		if w.Raw >= worthBytes || now.Time-w.First.Time >= worthAge.Microseconds() {
+			p.update = append(p.update, Due[K]{w.Key, Shutdown})
+		}
+	}
+	return p.update
+}
+
+// ages is a heap of windows, oldest first.
+type ages[K comparable] []*Window[K]
+
+func older[K comparable](a, b *Window[K]) bool {
+	if a.First.Time != b.First.Time {
+		return a.First.Time < b.First.Time
+	}
+	return a.First.Segment < b.First.Segment
+}
+
+func (h ages[K]) Len() int           { return len(h) }
+func (h ages[K]) Less(i, j int) bool { return older(h[i], h[j]) }
+func (h ages[K]) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *ages[K]) Push(x any) {
+	w := x.(*Window[K])
+	w.index = len(*h)
+	*h = append(*h, w)
+}
+
+func (h *ages[K]) Pop() any {
+	old := *h
+	w := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return w
+}
