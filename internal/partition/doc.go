@@ -15,4 +15,9 @@
 // Tenant, sink and attribute values are percent-encoded outside
 // A-Z a-z 0-9 . _ - , so that no value can leave its prefix or collide with
 // another one's.
+//
+// A Splitter takes a request apart by tenant. It deals out the bytes of the
+// marshalled request and leaves the request itself alone, because the request
+// may be shared with other exporters and is sent again when it is refused. The
+// price is one copy of the bytes where a request has several tenants.
 package partition
