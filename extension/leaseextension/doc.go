@@ -1,0 +1,2 @@
+// Package leaseextension gives leases that carry state.
+package leaseextension

@@ -1,0 +1,37 @@
+package leaseextension
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAcquireSaveReleaseRead(t *testing.T) {
+	store := NewMemoryStore()
+	leases := NewLeases(store, Options{Holder: "a"})
+	defer leases.Close()
+	ctx := t.Context()
+
+	_, err := leases.Read(ctx, "x/y")
+	require.ErrorIs(t, err, ErrNotFound)
+
+	first, err := leases.Acquire(ctx, "x/y")
+	require.NoError(t, err)
+	require.Nil(t, first.State())
+	require.NoError(t, first.Save(ctx, []byte(`{ "k": 1 }`)))
+	require.JSONEq(t, `{"k":1}`, string(first.State()))
+	require.NoError(t, first.Context().Err())
+	require.NoError(t, first.Release(ctx, []byte(`{"k":2}`)))
+	require.Error(t, first.Context().Err())
+	require.ErrorIs(t, first.Save(ctx, nil), ErrLost)
+
+	second, err := leases.Acquire(ctx, "x/y")
+	require.NoError(t, err)
+	require.Greater(t, second.Epoch(), first.Epoch())
+	require.JSONEq(t, `{"k":2}`, string(second.State()))
+	require.NoError(t, second.Release(ctx, nil))
+
+	state, err := leases.Read(ctx, "x/y")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"k":2}`, string(state))
+}
