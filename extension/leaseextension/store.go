@@ -1,8 +1,13 @@
 package leaseextension
 
 import (
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	xstorage "go.opentelemetry.io/collector/extension/xextension/storage"
+
 	"github.com/s3window/s3window/extension/leaseextension/internal/memory"
 	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
+	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
 )
 
 // Store is a register per key with compare-and-set. Every backend is one of
@@ -20,3 +25,14 @@ var ErrConflict = register.ErrConflict
 
 // NewMemoryStore returns an empty store in memory.
 func NewMemoryStore() Store { return memory.New() }
+
+// NewStorageStore returns a store on a client of a collector storage extension,
+// for a single replica. The client must not be used by anyone else; the caller
+// closes it after the last use of the store.
+func NewStorageStore(client xstorage.Client) Store { return storage.New(client) }
+
+// NewS3Store returns a store on the objects below prefix in bucket. The bucket
+// must honour If-None-Match and If-Match on PUT.
+func NewS3Store(client *awss3.Client, bucket, prefix string) Store {
+	return s3.New(client, bucket, prefix)
+}
