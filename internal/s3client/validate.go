@@ -22,7 +22,7 @@ var (
 	otherBucket = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$`)
 	region      = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 	roleARN     = regexp.MustCompile(`^arn:[^:\s]+:(iam|sts)::[^:\s]*:\S+$`)
-	externalID  = regexp.MustCompile(`^[A-Za-z0-9+=,.@:/-]{2,1224}$`)
+	externalID  = regexp.MustCompile(`^[A-Za-z0-9+=,.@:/_-]+$`)
 	token       = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 )
 
@@ -93,8 +93,8 @@ func (c *Config) validateRole() error {
 	switch {
 	case c.ExternalID != "" && c.RoleARN == "":
 		errs = append(errs, fmt.Errorf("`external_id` (%q) is set without `role_arn`: it is only sent when a role is assumed", c.ExternalID))
-	case c.ExternalID != "" && !externalID.MatchString(c.ExternalID):
-		errs = append(errs, fmt.Errorf("`external_id` (%q) must be 2 to 1224 of A-Z a-z 0-9 + = , . @ : / -: STS takes no other", c.ExternalID))
+	case c.ExternalID != "" && (!externalID.MatchString(c.ExternalID) || len(c.ExternalID) < 2 || len(c.ExternalID) > 1224):
+		errs = append(errs, fmt.Errorf("`external_id` (%q) must be 2 to 1224 of A-Z a-z 0-9 + = , . @ : / _ -: STS takes no other", c.ExternalID))
 	}
 	return errors.Join(errs...)
 }
