@@ -1,0 +1,191 @@
+package s3windowexporter
+
+import (
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+
+	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/s3client"
+)
+
+// Config is the configuration of one exporter. Every replica of a fleet has
+// the same.
+type Config struct {
+	// Sink names this exporter's commit logs and queue.
+	Sink string `mapstructure:"sink"`
+	// S3 says where the lake is.
+	S3 S3Config `mapstructure:"s3"`
+	// Tenant says whose a record is.
+	Tenant TenantConfig `mapstructure:"tenant"`
+	// Partition says how records are filed.
+	Partition PartitionConfig `mapstructure:"partition"`
+	// Format is what objects are written in: parquet.
+	Format string `mapstructure:"format"`
+	// Parquet has the settings of format parquet.
+	Parquet ParquetConfig `mapstructure:"parquet"`
+	// JSONL has the settings of format jsonl, which is not available yet.
+	JSONL configoptional.Optional[JSONLConfig] `mapstructure:"jsonl"`
+	// Flush says when a window is sealed.
+	Flush FlushConfig `mapstructure:"flush"`
+	// MemoryLimitMiB bounds what is held for data, for all signals together.
+	MemoryLimitMiB int64 `mapstructure:"memory_limit_mib"`
+	// QueueConfig is the write-ahead queue.
+	QueueConfig configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
+	// WAL has the settings of the queue that exporterhelper does not know.
+	WAL WALConfig `mapstructure:"wal"`
+	// Retry bounds the wait between attempts, which never end.
+	Retry RetryConfig `mapstructure:"retry"`
+	// Lease names the lease extension; unset means leases in the bucket.
+	Lease *component.ID `mapstructure:"lease"`
+	// WriterRetention is how long a commit log remembers a writer that commits
+	// no more.
+	WriterRetention time.Duration `mapstructure:"writer_retention"`
+	// Tenants has overrides per tenant, which are not available yet.
+	Tenants map[string]any `mapstructure:"tenants"`
+	// Telemetry says how much the exporter tells of itself.
+	Telemetry TelemetryConfig `mapstructure:"telemetry"`
+}
+
+// S3ClientConfig is s3client.Config without its Validate: Config validates it,
+// so that every line names the whole key.
+type S3ClientConfig s3client.Config
+
+// S3Config says where the lake is, and how objects go there.
+type S3Config struct {
+	S3ClientConfig `mapstructure:",squash"`
+	// Prefix is the root of every key, without slashes at its ends.
+	Prefix string `mapstructure:"prefix"`
+	// MultipartThresholdMiB is the size from which an object is uploaded in
+	// parts.
+	MultipartThresholdMiB int64 `mapstructure:"multipart_threshold_mib"`
+	// PartSizeMiB is the size of a part.
+	PartSizeMiB int64 `mapstructure:"part_size_mib"`
+}
+
+// client gives the settings of the S3 client.
+func (c *S3Config) client() s3client.Config { return s3client.Config(c.S3ClientConfig) }
+
+// ref names the lake.
+func (c *S3Config) ref() lake.Ref {
+	return lake.Ref{Endpoint: c.Endpoint, Region: c.Region, Bucket: c.Bucket, Prefix: c.Prefix, PathStyle: c.PathStyle}
+}
+
+// TenantConfig says whose a record is.
+type TenantConfig struct {
+	From       []TenantRule `mapstructure:"from"`        // the first that gives a value wins
+	Default    string       `mapstructure:"default"`     // the tenant where none does
+	MaxTenants int          `mapstructure:"max_tenants"` // seen since the start
+}
+
+// TenantRule is one place to look for the tenant; one of its fields is set.
+type TenantRule struct {
+	ResourceAttribute string `mapstructure:"resource_attribute"`
+	Metadata          string `mapstructure:"metadata"`
+}
+
+// rules gives the rules as the splitter takes them.
+func (c *TenantConfig) rules() partition.Rules {
+	r := partition.Rules{Default: c.Default, MaxTenants: c.MaxTenants}
+	for _, from := range c.From {
+		r.From = append(r.From, partition.Rule(from))
+	}
+	return r
+}
+
+// PartitionConfig says how records are filed.
+type PartitionConfig struct {
+	Align partition.Align `mapstructure:"align"` // hour, day, none
+	Time  string          `mapstructure:"time"`  // received; event is not available yet
+	// MaxEventSkew is how far a record's own time may be off, for time: event.
+	MaxEventSkew time.Duration `mapstructure:"max_event_skew"`
+	By           []LevelConfig `mapstructure:"by"` // not available yet
+}
+
+// LevelConfig is one more Hive level of an object's key.
+type LevelConfig struct {
+	ResourceAttribute string `mapstructure:"resource_attribute"`
+	As                string `mapstructure:"as"`
+}
+
+// ParquetConfig has the settings of format parquet.
+type ParquetConfig struct {
+	Codec   string         `mapstructure:"codec"` // zstd, snappy
+	Level   string         `mapstructure:"level"` // of zstd
+	Columns []ColumnConfig `mapstructure:"columns"`
+}
+
+// ColumnConfig promotes an attribute to a column of its own. One of the first
+// three fields is set.
+type ColumnConfig struct {
+	Attribute         string `mapstructure:"attribute"`
+	ResourceAttribute string `mapstructure:"resource_attribute"`
+	ScopeAttribute    string `mapstructure:"scope_attribute"`
+	As                string `mapstructure:"as"`
+	Type              string `mapstructure:"type"`
+}
+
+// JSONLConfig has the settings of format jsonl.
+type JSONLConfig struct {
+	Compression string `mapstructure:"compression"` // zstd, gzip, none
+}
+
+// FlushConfig says when a window is sealed.
+type FlushConfig struct {
+	TargetSizeMiB int64         `mapstructure:"target_size_mib"` // of the object
+	MaxAge        time.Duration `mapstructure:"max_age"`         // of the oldest record
+	ShutdownGrace time.Duration `mapstructure:"shutdown_grace"`  // for committing what is worth it at shutdown
+}
+
+// WALConfig says when a segment of the queue ends, which seals every window
+// with records in it.
+type WALConfig struct {
+	SegmentSizeMiB int64         `mapstructure:"segment_size_mib"`
+	SegmentAge     time.Duration `mapstructure:"segment_age"`
+}
+
+// RetryConfig bounds the wait between two attempts of a step.
+type RetryConfig struct {
+	InitialInterval time.Duration `mapstructure:"initial_interval"`
+	MaxInterval     time.Duration `mapstructure:"max_interval"`
+}
+
+// TelemetryConfig says how much the exporter tells of itself.
+type TelemetryConfig struct {
+	PerTenant bool `mapstructure:"per_tenant"` // metrics carry the tenant
+}
+
+const (
+	formatParquet = "parquet"
+	timeReceived  = "received"
+)
+
+func createDefaultConfig() component.Config {
+	return &Config{
+		Sink:            "default",
+		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
+		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000},
+		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour},
+		Format:          formatParquet,
+		Parquet:         ParquetConfig{Codec: "zstd", Level: "fastest"},
+		Flush:           FlushConfig{TargetSizeMiB: 128, MaxAge: 5 * time.Minute, ShutdownGrace: 20 * time.Second},
+		MemoryLimitMiB:  512,
+		QueueConfig:     configoptional.Some(defaultQueue()),
+		WAL:             WALConfig{SegmentSizeMiB: 4096, SegmentAge: 15 * time.Minute},
+		Retry:           RetryConfig{InitialInterval: time.Second, MaxInterval: 30 * time.Second},
+		WriterRetention: 30 * 24 * time.Hour,
+	}
+}
+
+func defaultQueue() exporterhelper.QueueBatchConfig {
+	return exporterhelper.QueueBatchConfig{
+		Sizer:        exporterhelper.RequestSizerTypeBytes,
+		QueueSize:    10 << 30,
+		NumConsumers: 2,
+		// Valid in itself, so that one line only says that it has no meaning.
+		Batch: configoptional.Default(exporterhelper.NewDefaultBatchConfig()),
+	}
+}

@@ -1,0 +1,195 @@
+package s3windowexporter
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/confmaptest"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/s3client"
+)
+
+// load reads the settings under name in testdata/config.yaml over the defaults.
+func load(t *testing.T, name string) *Config {
+	t.Helper()
+	all, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	require.NoError(t, err)
+	sub, err := all.Sub(name)
+	require.NoError(t, err)
+	cfg := createDefaultConfig().(*Config)
+	require.NoError(t, sub.Unmarshal(cfg))
+	return cfg
+}
+
+// invalid has, by its name in testdata/config.yaml, what is said of a
+// configuration.
+func invalid() map[string][]string {
+	return map[string][]string{
+		"no_bucket": {"s3: `bucket` is empty: it must name the bucket that objects go to"},
+		"s3_values": {
+			"s3: `bucket` (\"otel/prod\") must be 3 to 63 of a-z 0-9 . - with a letter or digit at both ends: AWS has no other names",
+			"s3: `secret_access_key` is empty while `access_key_id` is set: both, or neither for the SDK's default chain",
+			"s3: `checksum` (\"md5\") must be crc32c, crc64nvme, sha256 or none: the store checks uploads with it",
+			"s3: `timeout` (1ms) must be 1s to 10m0s: a connection on which nothing moves for that long is given up",
+		},
+		"prefix_leading_slash":  {"`s3::prefix` (\"/otel\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment"},
+		"prefix_trailing_slash": {"`s3::prefix` (\"otel/\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment"},
+		"prefix_empty_segment":  {"`s3::prefix` (\"otel//prod\") must be segments with single slashes between them, such as otel/prod: an empty segment is lost or refused by tools that treat keys as paths"},
+		"prefix_dot":            {"`s3::prefix` (\"otel/./prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
+		"prefix_dots":           {"`s3::prefix` (\"otel/../prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
+		"prefix_control":        {"`s3::prefix` (\"otel\\n\") must be segments with single slashes between them, such as otel/prod: keys are printable UTF-8"},
+		"part_sizes": {
+			"`s3::multipart_threshold_mib` (4) must be 5 to 5120: stores take parts from 5 MiB and single requests up to 5 GiB",
+			"`s3::part_size_mib` (5121) must be 5 to 5120: stores take parts of 5 MiB to 5 GiB",
+		},
+		"sink_empty": {"`sink` (\"\") must be 1 to 64 of A-Z a-z 0-9 . _ -: it is part of keys and of the queue's name"},
+		"sink_path":  {"`sink` (\"a/b\") must be 1 to 64 of A-Z a-z 0-9 . _ -: it is part of keys and of the queue's name"},
+		"sink_long":  {"`sink` (\"01234567890123456789012345678901234567890123456789012345678901234\") must be 1 to 64 of A-Z a-z 0-9 . _ -: it is part of keys and of the queue's name"},
+		"tenant_rules": {
+			"`tenant::from::1` must have one of `resource_attribute` and `metadata`: a rule looks in one place",
+			"`tenant::from::2` must have one of `resource_attribute` and `metadata`: a rule looks in one place",
+			"`tenant::default` is empty: it must name the tenant of records for which no rule gives one",
+			"`tenant::max_tenants` (0) must be 1 to 10000000: every tenant costs memory and objects of its own",
+		},
+		"partition_values": {
+			"`partition::align` (week) must be hour, day or none: windows are cut at these boundaries",
+			"`partition::time` (\"observed\") must be received: objects are filed under the time their records came",
+			"`partition::max_event_skew` (1m0s) must be 1h0m0s to 87600h0m0s: records further off are filed under received time",
+		},
+		"not_yet": {
+			"`tenants` is not available yet: use one exporter for each tenant that needs settings of its own",
+			"`partition::time: event` is not available yet: with `received` the records' own time is in the columns, with statistics",
+			"`partition::by` is not available yet: query by the columns instead, which have statistics",
+			"`format: jsonl` is not available yet: use `parquet`",
+			"`jsonl` is not available yet: use `format: parquet`",
+			"`parquet::columns` is not available yet: every attribute is in the maps attributes, scope_attributes and resource_attributes",
+		},
+		"format_values": {
+			"`format` (\"avro\") must be parquet: objects are written in it",
+			"`parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
+			"`parquet::level` (\"best\") must be fastest: others cost more than they save",
+		},
+		"flush_low": {
+			"`flush::target_size_mib` (0) must be 1 to 5120: it is the size of objects",
+			"`flush::max_age` (99ms) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
+			"`flush::shutdown_grace` (-1s) must be 0s to 10m0s: it is how long a shutdown may take to commit; the rest stays in the queue",
+		},
+		"flush_high": {
+			"`flush::target_size_mib` (5121) must be 1 to 5120: it is the size of objects",
+			"`flush::max_age` (25h0m0s) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
+			"`flush::shutdown_grace` (11m0s) must be 0s to 10m0s: it is how long a shutdown may take to commit; the rest stays in the queue",
+		},
+		"memory_low":           {"`memory_limit_mib` (64) must be 128 to 1048576: below that one window cannot be encoded while another fills"},
+		"target_beyond_memory": {"`flush::target_size_mib` (257) must be at most half of `memory_limit_mib` (512): windows would be sealed for want of memory before they reach it"},
+		"queue_off":            {"`sending_queue::enabled` (false) must not be set: records wait in the queue until their window is committed; for a queue in memory leave out `sending_queue::storage`"},
+		"queue_batch":          {"`sending_queue::batch` must not be set: requests are gathered into windows; use `flush::target_size_mib` and `flush::max_age`"},
+		"queue_wait":           {"`sending_queue::wait_for_result` (true) must not be set: a request is answered when it is durable in the queue; use `sending_queue::storage` with `fsync: true`"},
+		"queue_zero":           {"sending_queue: `queue_size` must be positive"},
+		"queue_small":          {"`sending_queue::queue_size` (1000) must be at least 1048576 (1 MiB) with `sizer: bytes`: a smaller one refuses common requests"},
+		"queue_consumers_zero": {"sending_queue: `num_consumers` must be positive"},
+		"queue_consumers_many": {"`sending_queue::num_consumers` (65) must be 1 to 64: it is how many windows are encoded and uploaded at once, each with memory of its own"},
+		"queue_unbounded":      {"`sending_queue::sizer` (\"items\") must be bytes where `sending_queue::storage` is unset: otherwise nothing bounds the memory of the queue"},
+		"wal_low": {
+			"`wal::segment_size_mib` (0) must be 1 to 1048576: the end of a segment seals every window with records in it",
+			"`wal::segment_age` (500ms) must be 1s to 48h0m0s: the end of a segment seals every window with records in it",
+			"`wal::segment_size_mib` (0) must be at least `flush::target_size_mib` (128): a window never holds more than a segment, so none would reach its size",
+			"`wal::segment_age` (500ms) must be at least `flush::max_age` (5m0s): windows would be sealed by the end of their segment before they reach their age",
+		},
+		"wal_below_flush": {
+			"`wal::segment_size_mib` (127) must be at least `flush::target_size_mib` (128): a window never holds more than a segment, so none would reach its size",
+			"`wal::segment_age` (4m59s) must be at least `flush::max_age` (5m0s): windows would be sealed by the end of their segment before they reach their age",
+		},
+		"retry": {
+			"`retry::initial_interval` (1ms) must be 10ms to 1h0m0s: it is the wait before the first retry",
+			"`retry::max_interval` (2h0m0s) must be 10ms to 1h0m0s: it is how late a store that is back may be noticed",
+		},
+		"retry_order": {"`retry::max_interval` (1s) must be at least `retry::initial_interval` (2s): waits grow from the one to the other"},
+		"retention":   {"`writer_retention` (1h0m0s) must be 24h0m0s to 87600h0m0s: a replica that comes back later reads all manifests of its partitions to know what it committed"},
+	}
+}
+
+// Every configuration of testdata/config.yaml is valid, or refused with exactly
+// these lines.
+func TestConfigs(t *testing.T) {
+	all, err := confmaptest.LoadConf(filepath.Join("testdata", "config.yaml"))
+	require.NoError(t, err)
+	want := invalid()
+	for name := range all.ToStringMap() {
+		_, short, _ := strings.Cut(name, "/")
+		t.Run(name, func(t *testing.T) {
+			cfg, before := load(t, name), load(t, name)
+			err := confmap.Validate(cfg)
+			assert.Equal(t, before, cfg, "a check changes nothing")
+			lines, refused := want[short]
+			delete(want, short)
+			if !refused {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, strings.Join(lines, "\n"))
+		})
+	}
+	assert.Empty(t, want, "not in testdata/config.yaml")
+}
+
+func TestConfigAll(t *testing.T) {
+	storage, lease := component.MustNewIDWithName("file_storage", "wal"), component.MustNewIDWithName("lease", "etcd")
+	client := s3client.Config{
+		Bucket: "lake", Region: "eu-central-1", Endpoint: "http://127.0.0.1:9000", PathStyle: true,
+		AccessKeyID: "key", SecretAccessKey: "secret", RoleARN: "arn:aws:iam::123456789012:role/writer", ExternalID: "12345",
+		SSE: "aws:kms", SSEKMSKeyID: "alias/lake", StorageClass: "STANDARD_IA", Checksum: "sha256", Timeout: 10 * time.Second,
+	}
+	queue := exporterhelper.QueueBatchConfig{
+		Sizer: exporterhelper.RequestSizerTypeRequests, QueueSize: 1_000_000, NumConsumers: 4, BlockOnOverflow: true, StorageID: &storage,
+		Batch: configoptional.Default(exporterhelper.NewDefaultBatchConfig()),
+	}
+	assert.Equal(t, &Config{
+		Sink: "eu-1",
+		S3:   S3Config{S3ClientConfig: S3ClientConfig(client), Prefix: "otel/prod", MultipartThresholdMiB: 32, PartSizeMiB: 8},
+		Tenant: TenantConfig{
+			From:    []TenantRule{{ResourceAttribute: "tenant.id"}, {Metadata: "x-scope-orgid"}},
+			Default: "nobody", MaxTenants: 500,
+		},
+		Partition:       PartitionConfig{Align: partition.AlignDay, Time: "received", MaxEventSkew: 24 * time.Hour, By: []LevelConfig{}},
+		Format:          "parquet",
+		Parquet:         ParquetConfig{Codec: "snappy", Level: "fastest", Columns: []ColumnConfig{}},
+		Flush:           FlushConfig{TargetSizeMiB: 256, MaxAge: 10 * time.Minute, ShutdownGrace: 5 * time.Second},
+		MemoryLimitMiB:  2048,
+		QueueConfig:     configoptional.Some(queue),
+		WAL:             WALConfig{SegmentSizeMiB: 1024, SegmentAge: 30 * time.Minute},
+		Retry:           RetryConfig{InitialInterval: 500 * time.Millisecond, MaxInterval: time.Minute},
+		Lease:           &lease,
+		WriterRetention: 48 * time.Hour,
+		Tenants:         map[string]any{},
+		Telemetry:       TelemetryConfig{PerTenant: true},
+	}, load(t, "s3window/all"))
+}
+
+func TestUnknownKeysAreRefused(t *testing.T) {
+	for _, conf := range []map[string]any{
+		{"s3": map[string]any{"bucket": "lake", "bukket": "x"}},
+		{"flush": map[string]any{"target_size_mb": 1}},
+		{"retry_on_failure": map[string]any{"enabled": true}},
+		{"timeout": "5s"},
+	} {
+		err := confmap.NewFromStringMap(conf).Unmarshal(createDefaultConfig())
+		assert.ErrorContains(t, err, "has invalid keys", "%v", conf)
+	}
+}
+
+func TestSecretsAreNotShown(t *testing.T) {
+	conf := confmap.New()
+	require.NoError(t, conf.Marshal(load(t, "s3window/all")))
+	s3, err := conf.Sub("s3")
+	require.NoError(t, err)
+	assert.Equal(t, "[REDACTED]", s3.Get("secret_access_key"))
+}
