@@ -43,7 +43,7 @@ type Observer struct {
 	Acquired func(waited time.Duration, takeover bool)
 	// Lost: a held lease ended otherwise than by Release.
 	Lost func(cause error)
-	// Request: one request to the store ended. op is get, put, or list.
+	// Request: one request to the store ended. op is get or put.
 	Request func(op string, took time.Duration, err error)
 }
 

@@ -32,7 +32,8 @@ func NewMemoryStore() Store { return memory.New() }
 func NewStorageStore(client xstorage.Client) Store { return storage.New(client) }
 
 // NewS3Store returns a store on the objects below prefix in bucket. The bucket
-// must honour If-None-Match and If-Match on PUT.
-func NewS3Store(client *awss3.Client, bucket, prefix string) Store {
-	return s3.New(client, bucket, prefix)
+// must honour If-None-Match and If-Match on PUT. refine may add to each PUT what
+// the bucket needs, such as encryption or a checksum algorithm.
+func NewS3Store(client *awss3.Client, bucket, prefix string, refine ...func(*awss3.PutObjectInput)) Store {
+	return s3.New(client, bucket, prefix, refine...)
 }

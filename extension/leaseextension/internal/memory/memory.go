@@ -14,9 +14,6 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/internal/register"
 )
 
-// Config is the backend's block of the configuration. It has no keys.
-type Config struct{}
-
 // Store is a register.Store in memory.
 type Store struct {
 	// mu guards everything declared below.

@@ -37,14 +37,16 @@ type Store struct {
 	client *s3.Client
 	bucket string
 	prefix string // ends with a slash unless empty
+	refine []func(*s3.PutObjectInput)
 }
 
-// New returns a store on the objects below prefix in bucket.
-func New(client *s3.Client, bucket, prefix string) *Store {
+// New returns a store on the objects below prefix in bucket. refine may add to
+// each PUT what the bucket needs, such as encryption.
+func New(client *s3.Client, bucket, prefix string, refine ...func(*s3.PutObjectInput)) *Store {
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
 		prefix += "/"
 	}
-	return &Store{client: client, bucket: bucket, prefix: prefix}
+	return &Store{client: client, bucket: bucket, prefix: prefix, refine: refine}
 }
 
 // Get implements register.Store.
@@ -95,6 +97,9 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		in.IfNoneMatch = aws.String("*")
 	} else {
 		in.IfMatch = &ifRevision
+	}
+	for _, refine := range s.refine {
+		refine(in)
 	}
 	out, err := s.client.PutObject(ctx, in)
 	if err != nil {

@@ -1,0 +1,73 @@
+package leaseextension
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configoptional"
+
+	"github.com/s3window/s3window/extension/leaseextension/internal/memory"
+	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
+	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
+)
+
+const (
+	minTTL = 2 * time.Second
+	maxTTL = 10 * time.Minute
+)
+
+// Config is the extension's configuration: one block per backend, of which
+// Backend names the one in use.
+type Config struct {
+	// Backend keeps the leases. It has no default: the wrong one for a fleet
+	// would go unnoticed.
+	Backend string `mapstructure:"backend"`
+	// TTL is for how long a lease must be seen unchanged before it is taken over.
+	TTL time.Duration `mapstructure:"ttl"`
+
+	Memory  configoptional.Optional[memory.Config]  `mapstructure:"memory"`
+	S3      configoptional.Optional[s3.Config]      `mapstructure:"s3"`
+	Storage configoptional.Optional[storage.Config] `mapstructure:"storage"`
+
+	// prevent unkeyed literal initialization
+	_ struct{}
+}
+
+func createDefaultConfig() component.Config {
+	return &Config{
+		TTL:     DefaultTTL,
+		Memory:  configoptional.Default(memory.Config{}),
+		S3:      configoptional.Default(s3.DefaultConfig()),
+		Storage: configoptional.Default(storage.Config{}),
+	}
+}
+
+// Validate implements xconfmap.Validator.
+func (c *Config) Validate() error {
+	return errors.Join(c.validateBackend(), c.validateTTL())
+}
+
+func (c *Config) validateBackend() error {
+	b, ok := backendNamed(c.Backend)
+	switch {
+	case c.Backend == "":
+		return fmt.Errorf("`backend` is empty: it must be one of %s", backendNames())
+	case !ok:
+		return fmt.Errorf("`backend` (%q) must be one of %s: there is no other", c.Backend, backendNames())
+	case !b.configured(c):
+		return fmt.Errorf("`%s` is missing: `backend` (%q) needs its block of that name", b.name, c.Backend)
+	}
+	return nil
+}
+
+func (c *Config) validateTTL() error {
+	switch {
+	case c.TTL < minTTL || c.TTL > maxTTL:
+		return fmt.Errorf("`ttl` (%v) must be %v to %v: below, one slow request loses the lease; above, a dead holder blocks too long", c.TTL, minTTL, maxTTL)
+	case c.TTL%time.Millisecond != 0:
+		return fmt.Errorf("`ttl` (%v) must be whole milliseconds: records carry no finer time", c.TTL)
+	}
+	return nil
+}

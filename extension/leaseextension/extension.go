@@ -1,0 +1,109 @@
+package leaseextension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/extension"
+	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+)
+
+// ErrNotStarted says that a lease was asked for before the extension started.
+var ErrNotStarted = errors.New("lease extension is not started")
+
+// leaseExtension is the component: a participant from Start to Shutdown.
+type leaseExtension struct {
+	id        component.ID
+	cfg       *Config
+	logger    *zap.Logger
+	telemetry *metadata.TelemetryBuilder
+
+	// mu guards everything declared below.
+	mu          sync.Mutex
+	participant *Participant
+	opened      opened
+}
+
+var (
+	_ extension.Extension = (*leaseExtension)(nil)
+	_ Leases              = (*leaseExtension)(nil)
+)
+
+func newExtension(set extension.Settings, cfg *Config, telemetry *metadata.TelemetryBuilder) *leaseExtension {
+	return &leaseExtension{id: set.ID, cfg: cfg, logger: set.Logger, telemetry: telemetry}
+}
+
+// Start opens the store. A store that cannot be reached does not stop it: that
+// shows as a recoverable status once a lease is asked for.
+func (e *leaseExtension) Start(ctx context.Context, host component.Host) error {
+	b, ok := backendNamed(e.cfg.Backend)
+	if !ok {
+		return fmt.Errorf("open lease store: there is no backend %q", e.cfg.Backend)
+	}
+	opened, err := b.open(ctx, e.cfg, environment{host: host, id: e.id})
+	if err != nil {
+		return fmt.Errorf("open lease store %q: %w", b.name, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.opened = opened
+	e.participant = NewLeases(opened.store, Options{TTL: e.cfg.TTL, Observer: newReporter(e, host).observer()})
+	return nil
+}
+
+// Shutdown ends every lease that is still held, without releasing it.
+func (e *leaseExtension) Shutdown(ctx context.Context) error {
+	e.mu.Lock()
+	participant, opened := e.participant, e.opened
+	e.participant = nil
+	e.mu.Unlock()
+	defer e.telemetry.Shutdown()
+	if participant == nil {
+		return nil
+	}
+	participant.Close()
+	if err := opened.close(ctx); err != nil {
+		return fmt.Errorf("close lease store: %w", err)
+	}
+	return nil
+}
+
+// Dependencies makes the collector start the storage extension first.
+func (e *leaseExtension) Dependencies() []component.ID {
+	if e.cfg.Backend != "storage" || !e.cfg.Storage.HasValue() {
+		return nil
+	}
+	return []component.ID{e.cfg.Storage.Get().Extension}
+}
+
+// Acquire implements Leases.
+func (e *leaseExtension) Acquire(ctx context.Context, name string, opts ...AcquireOption) (Lease, error) {
+	participant, err := e.started()
+	if err != nil {
+		return nil, fmt.Errorf("acquire lease %q: %w", name, err)
+	}
+	return participant.Acquire(ctx, name, opts...)
+}
+
+// Read implements Leases.
+func (e *leaseExtension) Read(ctx context.Context, name string) ([]byte, error) {
+	participant, err := e.started()
+	if err != nil {
+		return nil, fmt.Errorf("read lease %q: %w", name, err)
+	}
+	return participant.Read(ctx, name)
+}
+
+func (e *leaseExtension) started() (*Participant, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.participant == nil {
+		return nil, ErrNotStarted
+	}
+	return e.participant, nil
+}

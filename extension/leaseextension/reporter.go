@@ -1,0 +1,90 @@
+package leaseextension
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+)
+
+// failuresToReport is how many requests in a row must fail before the store
+// counts as failing.
+const failuresToReport = 3
+
+// reporter turns what a participant sees into metrics, the component's status
+// and two log lines per outage.
+type reporter struct {
+	telemetry *metadata.TelemetryBuilder
+	logger    *zap.Logger
+	host      component.Host
+	backend   string
+
+	// mu guards everything declared below.
+	mu       sync.Mutex
+	failures int // requests in a row
+}
+
+func newReporter(e *leaseExtension, host component.Host) *reporter {
+	return &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.cfg.Backend}
+}
+
+func (r *reporter) observer() Observer {
+	return Observer{Acquired: r.acquired, Lost: r.lost, Request: r.request}
+}
+
+func (r *reporter) acquired(waited time.Duration, takeover bool) {
+	r.telemetry.LeaseWaitDuration.Record(context.Background(), waited.Seconds(),
+		metric.WithAttributes(attribute.Bool("takeover", takeover)))
+}
+
+func (r *reporter) lost(cause error) {
+	name := "fenced"
+	if errors.Is(cause, ErrExpired) {
+		name = "expired"
+	}
+	r.telemetry.LeaseLost.Add(context.Background(), 1, metric.WithAttributes(attribute.String("cause", name)))
+}
+
+func (r *reporter) request(op string, took time.Duration, err error) {
+	outcome := "ok"
+	switch {
+	case errors.Is(err, context.Canceled):
+		return // the caller went away: that says nothing about the store
+	case errors.Is(err, ErrNotFound):
+		outcome = "missing"
+	case errors.Is(err, ErrConflict):
+		outcome = "conflict"
+	case err != nil:
+		outcome = "error"
+	}
+	r.telemetry.LeaseRequestDuration.Record(context.Background(), took.Seconds(),
+		metric.WithAttributes(attribute.String("op", op), attribute.String("outcome", outcome)))
+	r.health(outcome == "error", err)
+}
+
+// health reports when a run of failures is long enough to count, and when it
+// ends.
+func (r *reporter) health(failed bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !failed {
+		if r.failures >= failuresToReport {
+			r.logger.Info("Lease store answers again", zap.String("backend", r.backend))
+			componentstatus.ReportStatus(r.host, componentstatus.NewEvent(componentstatus.StatusOK))
+		}
+		r.failures = 0
+		return
+	}
+	if r.failures++; r.failures == failuresToReport {
+		r.logger.Warn("Lease store fails", zap.String("backend", r.backend), zap.Error(err))
+		componentstatus.ReportStatus(r.host, componentstatus.NewRecoverableErrorEvent(err))
+	}
+}
