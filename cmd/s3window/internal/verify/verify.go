@@ -1,0 +1,152 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// ErrEmpty says that there is no lake: neither manifests nor data objects.
+var ErrEmpty = errors.New("nothing of a lake is there: no _s3window/ and no tenant=…/")
+
+// Options change how a lake is verified.
+type Options struct {
+	Workers   int  // reads at once; default 16
+	SizesOnly bool // compare sizes and do not read objects
+}
+
+// Progress counts what was done so far. It may be read at any time.
+type Progress struct {
+	Partitions, Manifests, Objects, Bytes atomic.Int64
+}
+
+// Lake judges the lake. An error means that it could not be judged, because
+// something could not be read or nothing is there; damage is in the Report.
+// progress may be nil.
+func Lake(ctx context.Context, l *lake.Lake, o Options, progress *Progress) (*Report, error) {
+	if o.Workers <= 0 {
+		o.Workers = 16
+	}
+	if progress == nil {
+		progress = &Progress{}
+	}
+	v := &verifier{
+		Options: o, bucket: l.Bucket(), prefix: l.Prefix(), progress: progress, slots: make(chan struct{}, o.Workers),
+	}
+	logs, strays, err := v.discover(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(logs) == 0 && len(strays) == 0 {
+		return nil, ErrEmpty
+	}
+	report := &Report{
+		Lake: l.Ref().String(), Content: !o.SizesOnly, Partitions: []Partition{}, Damage: []Finding{}, Notes: strays,
+	}
+	if err := v.all(ctx, logs, report); err != nil {
+		return nil, err
+	}
+	report.finish()
+	return report, nil
+}
+
+// verifier is one run over a lake.
+type verifier struct {
+	Options
+	bucket   lake.Bucket
+	prefix   string
+	progress *Progress
+	slots    chan struct{} // one for every read that may run at once
+}
+
+// all verifies the partitions, several at once.
+func (v *verifier) all(ctx context.Context, logs map[table][]string, report *Report) error {
+	var mu sync.Mutex // guards report
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(v.Workers)
+	for t, sinks := range logs {
+		g.Go(func() error {
+			p, err := v.table(ctx, t, sinks)
+			if err != nil {
+				return err
+			}
+			v.progress.Partitions.Add(int64(len(sinks)))
+			mu.Lock()
+			defer mu.Unlock()
+			report.add(p)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// table is what shares one prefix of data objects: a tenant's records of one
+// signal, of all sinks.
+type table struct {
+	tenant string
+	signal partition.Signal
+}
+
+func (t table) id(sink string) partition.ID {
+	return partition.ID{Sink: sink, Tenant: t.tenant, Signal: t.signal}
+}
+
+// partitionReport is the outcome for one table.
+type partitionReport struct {
+	logs   []*Partition
+	damage []Finding
+	notes  []Finding
+}
+
+// table verifies the commit logs of a table, then says which of its objects
+// no manifest names.
+func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partitionReport, error) {
+	out := &partitionReport{}
+	// Objects first: one that is committed between the two listings is then
+	// named by a manifest, never called uncommitted.
+	listed, err := v.listObjects(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]string{}
+	ends := map[string]int64{}
+	for _, sink := range sinks {
+		c := &commitLog{
+			verifier: v, id: t.id(sink), listed: listed, named: named, writers: ends,
+			out: &Partition{Sink: sink, Tenant: t.tenant, Signal: string(t.signal)},
+		}
+		if err := c.verify(ctx); err != nil {
+			return nil, fmt.Errorf("verify %s: %w", c.id, err)
+		}
+		c.out.Damage = len(c.damage)
+		out.logs = append(out.logs, c.out)
+		out.damage = append(out.damage, c.damage...)
+		out.notes = append(out.notes, c.notes...)
+	}
+	for key, size := range listed {
+		if _, ok := named[key]; !ok {
+			out.notes = append(out.notes, uncommitted(v.prefix, key, size, ends))
+		}
+	}
+	return out, nil
+}
+
+// uncommitted says what an object is that no manifest names.
+func uncommitted(prefix, key string, size int64, ends map[string]int64) Finding {
+	_, name, err := partition.ParseObjectKey(prefix, key)
+	if err != nil {
+		return found(Stray, key, "is no key of a data object (%v)", err)
+	}
+	if name.Start < ends[name.Writer] {
+		return found(Uncommitted, key, "%d bytes; no manifest names it, and its writer has committed past it: a leftover without records of its own", size)
+	}
+	return found(Uncommitted, key,
+		"%d bytes; no manifest names it yet: on its way, or what a lost WAL left behind; it may be the only copy of its records", size)
+}
