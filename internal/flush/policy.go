@@ -134,10 +134,14 @@ func (p *Policy[K]) due(w *Window[K], now Point) Reason {
 }
 
 // Largest gives the window that holds the most memory: the one to seal when
-// the budget is reached. Of equals it is the oldest.
-func (p *Policy[K]) Largest() (key K, held int64, ok bool) {
+// the budget is reached. Of equals it is the oldest. Windows whose key pass
+// refuses do not count.
+func (p *Policy[K]) Largest(pass func(K) bool) (key K, held int64, ok bool) {
 	var best *Window[K]
 	for _, w := range p.byAge {
+		if !pass(w.Key) {
+			continue
+		}
 		if best == nil || w.Held > best.Held || w.Held == best.Held && older(w, best) {
 			best = w
 		}

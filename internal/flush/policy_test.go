@@ -67,16 +67,21 @@ func TestFirstOfAKnownWindowStays(t *testing.T) {
 }
 
 func TestLargest(t *testing.T) {
-	_, _, ok := policy().Largest()
+	any := func(string) bool { return true }
+	_, _, ok := policy().Largest(any)
 	assert.False(t, ok)
 	k, held, ok := policy(
 		Window[string]{Key: "a", First: at(2, 0), Held: 5},
 		Window[string]{Key: "b", First: at(1, 0), Held: 9},
 		Window[string]{Key: "c", First: at(0, 0), Held: 9},
-	).Largest()
+	).Largest(any)
 	require.True(t, ok)
 	assert.Equal(t, "c", k, "the oldest of the largest")
 	assert.EqualValues(t, 9, held)
+	k, _, ok = policy(Window[string]{Key: "a", Held: 5}, Window[string]{Key: "b", Held: 9}).Largest(
+		func(k string) bool { return k != "b" })
+	require.True(t, ok)
+	assert.Equal(t, "a", k, "the one that may be sealed")
 }
 
 func TestAtShutdown(t *testing.T) {

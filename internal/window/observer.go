@@ -1,0 +1,46 @@
+package window
+
+import (
+	"time"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// Observer is told what happens, for metrics and status. Calls come from one
+// goroutine and must not block.
+type Observer interface {
+	// Committed tells of a window that became real.
+	Committed(c Committed)
+	// Retried tells that a step of a flush is to be tried again.
+	Retried(op string, tenant string, signal partition.Signal)
+	// Fenced tells that another process committed records of this WAL.
+	Fenced(tenant string, signal partition.Signal)
+	// Lost tells of records that will be in no window, and why.
+	Lost(entries int, records int64, tenant string, signal partition.Signal)
+	// Health tells that something cannot go on (err says what it waits for), or
+	// with nil that everything can. It is called on change only.
+	Health(err error)
+}
+
+// Committed is one committed window.
+type Committed struct {
+	Tenant   string
+	Signal   partition.Signal
+	Reason   flush.Reason
+	Records  int64
+	Bytes    int64         // of its objects
+	RawBytes int64         // of its records as they came
+	Replaced int64         // strings whose invalid UTF-8 was replaced
+	Flush    time.Duration // from the seal to the upload's end
+	Commit   time.Duration // from there to the confirmed head
+}
+
+// Stats is a snapshot of a Runtime.
+type Stats struct {
+	Held, Limit int64         // memory, bytes
+	Peak        int64         // the most that was ever held, bytes
+	Open        int           // windows
+	Sealed      int           // windows sealed and not yet committed
+	Lag         time.Duration // age of the oldest record that is not committed
+}

@@ -1,0 +1,191 @@
+package window
+
+import (
+	"slices"
+	"time"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// key names a partition within a Runtime, whose sink is one.
+type key struct {
+	tenant string
+	signal partition.Signal
+}
+
+// startRatio is the ratio of encoded to raw bytes that a partition is expected
+// to have before its first window.
+const startRatio = 0.2
+
+// part is what the loop knows of one partition.
+type part struct {
+	key
+
+	// known says that its heads were read: nothing is put into a window before.
+	// Until then its entries wait.
+	known      bool
+	reading    bool
+	waiting    []entry
+	waitHeld   int64 // bytes of the budget that the payloads of waiting hold
+	dests      map[origin]*destination
+	pins       []*pin // sealed by an earlier process and not rebuilt yet, by start
+	open       *openWindow
+	queue      []*sealedWindow // in the order of commit
+	settling   bool
+	heads      backoff // of reading the heads
+	turn       backoff // of committing
+	queued     bool    // stands in the line for the pool
+	touched    bool    // by the group that is being taken
+	restarting bool
+	drop       []uint64 // seals to delete when it restarts
+	sweepers   []string // writers that may have left objects of void windows
+
+	ratio   float64           // of encoded to raw bytes, smoothed
+	faults  map[string]string // what does not go through, by step, in the store's words
+	cold    bool              // new entries are kept as references only
+	lastUse time.Time
+}
+
+// committed says below which stamp all entries of writer are in committed
+// windows.
+func (p *part) committed(writer string) int64 {
+	var end int64
+	for _, d := range p.dests {
+		end = max(end, d.ends[writer])
+	}
+	return end
+}
+
+// idle says that nothing of the partition is owed.
+func (p *part) idle() bool {
+	return p.known && !p.reading && !p.restarting && len(p.waiting) == 0 && p.open == nil && len(p.queue) == 0 && len(p.pins) == 0
+}
+
+// busy says that goroutines work on windows of the partition.
+func (p *part) busy() bool {
+	if p.settling || p.reading || p.open != nil && *p.open.staging > 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.queue, func(w *sealedWindow) bool { return w.progress == uploading || *w.staging > 0 })
+}
+
+// oldest is the stamp of the oldest entry that is owed; ok is false if none is.
+func (p *part) oldest() (stamp int64, ok bool) {
+	switch {
+	case len(p.queue) > 0:
+		return p.queue[0].first.Time, true
+	case p.open != nil:
+		return p.open.first.Time, true
+	case len(p.waiting) > 0:
+		return p.waiting[0].stamp, true
+	}
+	return 0, false
+}
+
+// learn takes the encoded and raw size of a window into the expectation.
+func (p *part) learn(encoded, raw int64) {
+	if raw > 0 {
+		p.ratio = 0.5*p.ratio + 0.5*float64(encoded)/float64(raw)
+	}
+}
+
+// admit puts e into the partition's open window, sealing that first where e
+// must not share it. The heads are known.
+func (r *Runtime) admit(p *part, e entry) {
+	if e.stamp < p.committed(e.writer) {
+		r.discard(e)
+		return
+	}
+	if p.cold && e.payload != nil {
+		r.budget.release(int64(e.size))
+		e.payload = nil
+	}
+	if p.open != nil {
+		if reason := r.cut(p, e); reason != "" {
+			r.seal(p, reason)
+		}
+	}
+	if p.open == nil {
+		r.open(p, e)
+	}
+	u, freed := p.open.add(e)
+	r.budget.release(freed)
+	if u.full && u.hot() {
+		r.stage(p, u)
+	}
+}
+
+// cut says whether and why the open window ends before e.
+func (r *Runtime) cut(p *part, e entry) flush.Reason {
+	w := p.open
+	switch {
+	case w.pinned != nil:
+		if !w.pinned.holds(e.writer, e.stamp) {
+			return w.pinned.Reason
+		}
+		return ""
+	case e.writer != w.writer, w.target.Align.Period(e.stamp) != w.period(), p.pinFor(e) != nil:
+		return flush.Boundary
+	case e.stamp > w.last && w.expected(p.ratio) >= r.target():
+		return flush.Size
+	}
+	return ""
+}
+
+func (p *part) pinFor(e entry) *pin {
+	for _, q := range p.pins {
+		if q.holds(e.writer, e.stamp) {
+			return q
+		}
+	}
+	return nil
+}
+
+// open opens the window that e begins.
+func (r *Runtime) open(p *part, e entry) {
+	w := &openWindow{
+		writer: e.writer, first: flush.Point{Time: e.stamp, Segment: e.segment}, last: e.stamp, staging: new(int),
+	}
+	if w.pinned = p.pinFor(e); w.pinned != nil {
+		p.pins = slices.DeleteFunc(p.pins, func(q *pin) bool { return q == w.pinned })
+		w.target = Target{Lake: w.pinned.Lake, Align: w.pinned.Align, Spec: w.pinned.Spec}
+		w.dest = p.dests[origin{w.pinned.Sink, w.pinned.Lake}]
+	} else {
+		w.target = r.opt.Target(p.tenant, p.signal)
+		w.dest = p.dests[origin{r.opt.Sink, w.target.Lake}]
+	}
+	w.encoder = r.encoder(w.target.Spec)
+	p.open = w
+}
+
+// report tells the policy of the open window as it is after an event.
+func (r *Runtime) report(p *part) {
+	w := p.open
+	if w == nil || w.pinned != nil {
+		return
+	}
+	r.policy.Put(flush.Window[key]{
+		Key: p.key, First: w.first, Expected: w.expected(p.ratio), Held: w.held, Raw: w.raw,
+	})
+}
+
+// discard forgets an entry that is committed already, and has it trimmed.
+func (r *Runtime) discard(e entry) {
+	if e.payload != nil {
+		r.budget.release(int64(e.size))
+	}
+	r.budget.release(refBytes)
+	r.discards = append(r.discards, e.seq)
+}
+
+// seal ends the partition's open window.
+func (r *Runtime) seal(p *part, reason flush.Reason) {
+	w := p.open
+	p.open = nil
+	r.policy.Remove(p.key)
+	s := w.seal(p, reason, time.Now())
+	w.dest.sealed[w.writer] = s.End
+	p.queue = append(p.queue, s)
+	r.line(p)
+}

@@ -1,0 +1,177 @@
+package window
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+// transit is the group that the reader has taken from the queue and the loop
+// has not seen yet. While there is one, no stamp behind it is safe.
+type transit struct {
+	mu sync.Mutex // guards everything below
+	in bool
+	at flush.Point
+}
+
+func (t *transit) set(at flush.Point) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.in, t.at = true, at
+}
+
+func (t *transit) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.in = false
+}
+
+// safe is the point of the WAL before which the loop has seen every record.
+func (r *Runtime) safe() flush.Point {
+	r.transit.mu.Lock()
+	defer r.transit.mu.Unlock()
+	if r.transit.in {
+		return r.transit.at
+	}
+	s := r.opt.Queue.Safe()
+	return flush.Point{Time: s.Time, Segment: s.Segment}
+}
+
+// read is the reader. It takes group after group as the memory budget admits
+// it, and hands each to the loop whole, so that windows are cut between stamps.
+func (r *Runtime) read(ctx context.Context) {
+	for tries := 0; ; {
+		err := r.readGroup(ctx)
+		if err == nil {
+			tries = 0
+			continue
+		}
+		if ctx.Err() != nil || errors.Is(err, wal.ErrClosed) {
+			break
+		}
+		r.post(func() { r.storageFault("read", err) })
+		if !r.pause(ctx, tries) {
+			break
+		}
+		tries++
+	}
+	r.post(func() { r.workers-- })
+}
+
+func (r *Runtime) readGroup(ctx context.Context) error {
+	g, err := r.opt.Queue.Next(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.budget.acquire(ctx, g.Bytes, false); err != nil {
+		return err
+	}
+	r.transit.set(flush.Point{Time: g.Stamp, Segment: g.Segment})
+	entries, err := r.opt.Queue.Read(ctx)
+	if err != nil {
+		r.transit.clear()
+		r.budget.release(g.Bytes)
+		return err
+	}
+	r.post(func() {
+		r.accept(entries, g.Bytes)
+		r.transit.clear()
+	})
+	return nil
+}
+
+// accept takes the entries of a group. Their share of the budget is charged.
+func (r *Runtime) accept(entries []wal.Entry, charged int64) {
+	var need int64
+	for i := range entries {
+		need += int64(len(entries[i].Payload)) + refBytes
+	}
+	r.budget.charge(need - charged)
+	r.storageFault("read", nil)
+	if len(entries) == 0 {
+		return
+	}
+	r.advance(flush.Point{Time: entries[0].Stamp, Segment: entries[0].Segment})
+	r.touched = r.touched[:0]
+	for i := range entries {
+		r.take(&entries[i])
+	}
+	for _, p := range r.touched {
+		p.touched = false
+		if p.open != nil && p.open.pinned == nil && p.open.expected(p.ratio) >= r.target() {
+			r.seal(p, flush.Size)
+		}
+		r.report(p)
+	}
+}
+
+// take hands one entry to its partition.
+func (r *Runtime) take(e *wal.Entry) {
+	p := r.part(key{e.Tenant, partition.Signal(e.Signal)})
+	if !p.touched {
+		p.touched = true
+		r.touched = append(r.touched, p)
+	}
+	in := entry{
+		ref: ref{
+			seq: e.Seq, stamp: e.Stamp, segment: e.Segment,
+			size: uint32(len(e.Payload)), items: uint32(e.Items),
+		},
+		writer: e.Writer, payload: e.Payload,
+	}
+	if in.payload == nil {
+		in.payload = []byte{}
+	}
+	if p.known {
+		r.admit(p, in)
+		return
+	}
+	r.wait(p, in)
+}
+
+// wait keeps an entry until the partition's heads are read.
+func (r *Runtime) wait(p *part, e entry) {
+	if p.cold && e.payload != nil {
+		r.budget.release(int64(e.size))
+		e.payload = nil
+	}
+	if e.payload != nil {
+		p.waitHeld += int64(e.size)
+	}
+	p.waiting = append(p.waiting, e)
+	r.recover(p)
+}
+
+// pause waits before try number tries+1; false if ctx ended.
+func (r *Runtime) pause(ctx context.Context, tries int) bool {
+	t := time.NewTimer(r.opt.Retry.delay(tries))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// persist repeats a call to the WAL's storage until it succeeds or ctx ends.
+func (r *Runtime) persist(ctx context.Context, op string, call func() error) error {
+	for tries := 0; ; tries++ {
+		err := call()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		r.logger.Debug("Storage call is tried again", zap.String("operation", op), zap.Error(err))
+		r.post(func() { r.storageFault(op, err) })
+		if !r.pause(ctx, tries) {
+			return err
+		}
+	}
+}
