@@ -33,6 +33,7 @@ const (
 // The kinds of what is reported and no damage.
 const (
 	Uncommitted Kind = "uncommitted" // an object that no manifest names
+	Leftover    Kind = "leftover"    // an object that no manifest names, of a writer that has committed past it
 	Stray       Kind = "stray"       // a key that is nothing of a lake's
 	Lost        Kind = "lost"        // an entry that a manifest reports as lost
 )

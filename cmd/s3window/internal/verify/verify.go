@@ -145,7 +145,7 @@ func uncommitted(prefix, key string, size int64, ends map[string]int64) Finding 
 		return found(Stray, key, "is no key of a data object (%v)", err)
 	}
 	if name.Start < ends[name.Writer] {
-		return found(Uncommitted, key, "%d bytes; no manifest names it, and its writer has committed past it: a leftover without records of its own", size)
+		return found(Leftover, key, "%d bytes; no manifest names it, and its writer has committed past it: its records are in other windows", size)
 	}
 	return found(Uncommitted, key,
 		"%d bytes; no manifest names it yet: on its way, or what a lost WAL left behind; it may be the only copy of its records", size)

@@ -207,7 +207,8 @@ func TestNotes(t *testing.T) {
 	r := judge(t, l, verify.Options{})
 	require.Empty(t, r.Damage)
 	require.True(t, r.Sound)
-	require.Equal(t, 3, r.Count(verify.Uncommitted))
+	require.Equal(t, 2, r.Count(verify.Uncommitted))
+	require.Equal(t, 1, r.Count(verify.Leftover))
 	require.Equal(t, 3, r.Count(verify.Stray))
 	require.Equal(t, 1, r.Count(verify.Lost))
 	texts := map[string]string{}
@@ -215,7 +216,7 @@ func TestNotes(t *testing.T) {
 		texts[f.Key] = f.Text
 	}
 	require.Contains(t, texts[object(41, 50, writerA)], "may be the only copy")
-	require.Contains(t, texts[object(12, 13, writerA)], "a leftover")
+	require.Contains(t, texts[object(12, 13, writerA)], "in other windows")
 }
 
 func TestReadsThatBreakOffAreTriedAgain(t *testing.T) {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/s3window/s3window/cmd/s3window/internal/verify"
+	"github.com/s3window/s3window/internal/lake"
+)
+
+// verifyFlags are what verify can be told.
+type verifyFlags struct {
+	target
+	verify.Options
+	json   bool
+	strict bool
+}
+
+func runVerify(ctx context.Context, args []string, out output) int {
+	var v verifyFlags
+	f := flag.NewFlagSet("verify", flag.ContinueOnError)
+	f.SetOutput(out.stderr)
+	v.register(f)
+	f.BoolVar(&v.json, "json", false, "print the report as JSON")
+	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys and lost entries count as damage")
+	f.BoolVar(&v.SizesOnly, "sizes-only", false, "compare the sizes of objects and do not read them")
+	f.IntVar(&v.Workers, "workers", 16, "reads at once")
+	f.Usage = func() {
+		fmt.Fprint(out.stderr, "usage: s3window verify [flags] s3://bucket/prefix | /directory\n\n"+
+			"Judges a lake from its bucket alone. Exit code 0: sound, 1: damaged, 2: could not judge.\n\n")
+		f.PrintDefaults()
+	}
+	where, err := parse(f, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	if err == nil {
+		var report *verify.Report
+		if report, err = v.run(ctx, where, out); err == nil {
+			return v.print(report, out)
+		}
+	}
+	fmt.Fprintf(out.stderr, "s3window verify: %v\n", err)
+	return exitFailed
+}
+
+func (v *verifyFlags) run(ctx context.Context, where string, out output) (*verify.Report, error) {
+	l, done, err := v.open(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	var p verify.Progress
+	stop := showProgress(out.stderr, time.Second, func() string {
+		return fmt.Sprintf("%d partitions, %d manifests, %d objects, %s read",
+			p.Partitions.Load(), p.Manifests.Load(), p.Objects.Load(), size(p.Bytes.Load()))
+	})
+	report, err := verify.Lake(ctx, l, v.Options, &p)
+	stop()
+	if err != nil {
+		return nil, fmt.Errorf("judge %s: %w%s", l.Ref(), err, advice(err))
+	}
+	return report, nil
+}
+
+// advice says what to do about an error, where that is known.
+func advice(err error) string {
+	switch {
+	case errors.Is(err, verify.ErrEmpty):
+		return "; is the prefix right?"
+	case errors.Is(err, lake.ErrNotExist):
+		return "; it was there a moment ago: is something deleting from the lake?"
+	}
+	return ""
+}
+
+// print prints the report and returns the exit code.
+func (v *verifyFlags) print(r *verify.Report, out output) int {
+	if v.strict && len(r.Notes) > 0 {
+		r.Sound = false
+	}
+	if v.json {
+		e := json.NewEncoder(out.stdout)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		if err := e.Encode(r); err != nil {
+			fmt.Fprintf(out.stderr, "s3window verify: print: %v\n", err)
+			return exitFailed
+		}
+	} else {
+		printText(out.stdout, r)
+	}
+	if !r.Sound {
+		return exitDamaged
+	}
+	return exitOK
+}
+
+const maxPartitions = 20
+
+func printText(w io.Writer, r *verify.Report) {
+	for i, p := range r.Partitions {
+		if i == maxPartitions && len(r.Partitions) > maxPartitions+1 {
+			fmt.Fprintf(w, "… and %d partitions more (-json lists all)\n", len(r.Partitions)-i)
+			break
+		}
+		state := "sound"
+		if p.Damage > 0 {
+			state = fmt.Sprintf("DAMAGED (%d)", p.Damage)
+		}
+		fmt.Fprintf(w, "tenant %q, %s, sink %s: windows 1 to %d of %d writers, %d records in %d objects, %s: %s\n",
+			p.Tenant, p.Signal, p.Sink, p.K, p.Writers, p.Records, p.Objects, size(p.Bytes), state)
+	}
+	for _, f := range r.Notes {
+		fmt.Fprintf(w, "note (%s): %s\n", f.Kind, f)
+	}
+	for _, f := range r.Damage {
+		fmt.Fprintf(w, "DAMAGE (%s): %s\n", f.Kind, f)
+	}
+	if r.Omitted > 0 {
+		fmt.Fprintf(w, "… and %d findings more\n", r.Omitted)
+	}
+	how := "every object read"
+	if !r.Content {
+		how = "objects not read, sizes only"
+	}
+	verdict := "sound"
+	if !r.Sound {
+		verdict = fmt.Sprintf("DAMAGED, %d findings", len(r.Damage))
+		if len(r.Damage) == 0 {
+			verdict = fmt.Sprintf("NOT ACCEPTED (-strict), %d notes", len(r.Notes))
+		}
+	}
+	fmt.Fprintf(w, "%s: %s (%d partitions, %d windows, %d records, %d objects, %s; %s; %d uncommitted objects, %d lost entries)\n",
+		r.Lake, verdict, len(r.Partitions), r.Windows, r.Records, r.Objects, size(r.Bytes), how,
+		r.Count(verify.Uncommitted), r.Count(verify.Lost))
+}
