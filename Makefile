@@ -69,12 +69,13 @@ generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml
 ##@ Demo
 
 .PHONY: demo
-demo: build $(BIN)/versitygw node ## collector, local S3 and three tenants; a SIGKILL in the middle; a query over the result
-	@go run ./testbed/demo -dir $(ROOT)/.demo
+demo: build $(BIN)/versitygw duckdb ## collector, local S3 and three tenants; a SIGKILL in the middle; a query over the result
+	@go build -o $(BIN)/demo ./testbed/demo
+	@exec $(BIN)/demo -dir .demo
 
 .PHONY: demo-clean
 demo-clean: ## remove what the demo left
-	rm -rf $(ROOT)/.demo
+	rm -rf .demo
 
 ##@ Tools
 
@@ -108,6 +109,15 @@ node:
 	  echo "==> install node and npm"; \
 	  [ "$$(id -u)" = 0 ] || { echo "node and npm are missing: install them (apt-get install nodejs npm)"; exit 1; }; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; fi
+
+DUCKDB := $(BUILD)/node/node_modules/@duckdb/node-api/package.json
+
+.PHONY: duckdb
+duckdb: node $(DUCKDB)
+
+$(DUCKDB): | node
+	@echo "==> install DuckDB (once)"
+	npm install --silent --no-audit --no-fund --prefix $(BUILD)/node @duckdb/node-api@1.5.6-r.1
 
 .PHONY: clean
 clean: demo-clean ## remove what was built (tools too)
