@@ -76,7 +76,7 @@ func claimable(found seen, o acquireOptions) bool {
 // the next process of the same holder, or after the TTL another, takes it over.
 func (p *Participant) claim(ctx context.Context, n *name, found seen, o acquireOptions) (*held, error) {
 	r := record{
-		epoch: nextEpoch(found.record.epoch),
+		epoch: n.nextEpoch(),
 		write: newWriteID(),
 		lease: &grant{holder: o.holder, ttl: p.ttl},
 		state: found.record.state,
@@ -90,13 +90,7 @@ func (p *Participant) claim(ctx context.Context, n *name, found seen, o acquireO
 		}
 		return nil, err
 	}
-	n.confirmed(r.write, revision)
+	n.confirmed(r, revision)
+	n.acquired()
 	return p.newHeld(n, r, revision, sentAt), nil
-}
-
-// nextEpoch returns an epoch above previous. It is at least the microseconds
-// since 1970, so that a record which was deleted, or restored from an old copy,
-// does not repeat epochs that were given out before.
-func nextEpoch(previous uint64) uint64 {
-	return max(previous+1, uint64(max(0, time.Now().UnixMicro())))
 }

@@ -182,7 +182,7 @@ func (h *held) next(state []byte, why purpose) (record, bool) {
 
 // confirm notes a write that is known to be applied.
 func (h *held) confirm(r record, revision string, sentAt time.Time) {
-	h.name.confirmed(r.write, revision)
+	h.name.confirmed(r, revision)
 	h.mu.Lock()
 	h.state = r.state
 	h.deadline = sentAt.Add(h.p.good())

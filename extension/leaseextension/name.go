@@ -23,7 +23,10 @@ type name struct {
 	since   time.Time           // … and since when, on this process's monotonic clock
 	own     string              // newest confirmed write id of this participant
 	sent    map[string]struct{} // write ids of acquisitions whose outcome stayed unknown
+	epoch   uint64              // highest seen or given out
 	rivalAt time.Time           // when another participant's write was seen last
+	runAt   time.Time           // since when this participant has had turn after turn
+	leftAt  time.Time           // end of its last turn
 	rest    time.Time           // until then other participants go first
 }
 
@@ -55,6 +58,7 @@ func (n *name) saw(r record, revision string) seen {
 			n.rivalAt = now
 		}
 	}
+	n.epoch = max(n.epoch, r.epoch)
 	_, abandoned := n.sent[v.write]
 	return seen{record: r, version: v, age: now.Sub(n.since), first: v == n.first, abandoned: abandoned}
 }
@@ -78,25 +82,51 @@ func (n *name) refused(write string) {
 
 // confirmed notes a write of this participant. Acquisitions on the way are on an
 // older revision then and can no longer be applied.
-func (n *name) confirmed(write, revision string) {
+func (n *name) confirmed(r record, revision string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.own, n.sent = write, nil
-	n.last, n.since = version{revision: revision, write: write}, time.Now()
+	n.own, n.sent = r.write, nil
+	n.epoch = max(n.epoch, r.epoch)
+	n.last, n.since = version{revision: revision, write: r.write}, time.Now()
 }
 
-// released notes that this participant gave the lease up after holding it for
-// held. If others want it too, the next turn in this process starts later: a
-// waiter elsewhere, whose pauses have doubled while it waited, reads again
-// within about the time the lease was held.
+// acquired notes the begin of a turn.
+func (n *name) acquired() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Now()
+	if now.Sub(n.leftAt) > 2*shortestPoll || n.rivalAt.After(n.leftAt) {
+		n.runAt = now
+	}
+}
+
+// released notes the end of a turn that lasted for held, and how long other
+// participants go first then.
+//
+// While others are known to want the lease, that is about as long as it was
+// held: the pauses of a waiter elsewhere have grown to no more meanwhile. But a
+// waiter writes nothing and so may go unseen: somebody who takes turn after turn
+// leaves a gap now and then.
 func (n *name) released(held, longest time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
-	if n.rivalAt.IsZero() || now.Sub(n.rivalAt) > 10*longest {
-		return
+	n.leftAt = now
+	switch {
+	case !n.rivalAt.IsZero() && now.Sub(n.rivalAt) < 10*longest:
+		n.rest = now.Add(min(longest, shortestPoll+held+rand.N(held/2+1)))
+	case now.Sub(n.runAt) >= 10*shortestPoll:
+		n.rest = now.Add(min(longest, max(held/4, shortestPoll+rand.N(2*shortestPoll))))
 	}
-	n.rest = now.Add(min(longest, shortestPoll+held+rand.N(held/2+1)))
+}
+
+// nextEpoch returns an epoch above every one that was seen. It is at least the
+// microseconds since 1970, so that a record which was deleted, or restored from
+// an old copy, does not repeat epochs that were given out before.
+func (n *name) nextEpoch() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return max(n.epoch+1, uint64(max(0, time.Now().UnixMicro())))
 }
 
 // resting is how long this process still lets others go first.

@@ -122,6 +122,9 @@ func (p *Participant) Read(ctx context.Context, name string) ([]byte, error) {
 // bound returns a context that ends with ctx or with the participant.
 func (p *Participant) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if p.life.Err() != nil { // at once: AfterFunc would do it a little later
+		cancel(ErrClosed)
+	}
 	stop := context.AfterFunc(p.life, func() { cancel(ErrClosed) })
 	return ctx, func() { stop(); cancel(nil) }
 }

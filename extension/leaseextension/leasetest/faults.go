@@ -1,0 +1,316 @@
+package leasetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+)
+
+func faultCases() []testCase {
+	return []testCase{
+		{"fault/every request of a commit", faultEnumeration},
+		{"fault/random faults lose no confirmed write", faultRandom},
+		{"fault/late copies are harmless", faultLateCopies},
+		{"fault/late save of a living lease is its own", faultLateSave},
+		{"fault/abandoned acquisition is recognised", faultAbandoned},
+		{"fault/store gone beyond the TTL", faultGone},
+		{"fault/store that fails is an error", faultError},
+		{"fault/closed participant", faultClosed},
+	}
+}
+
+// commitOnce is the life of one lease: read, acquire, save, release. It reports
+// the highest n that was confirmed and the highest that was sent.
+func commitOnce(ctx context.Context, p participant) (confirmed, sent int, err error) {
+	lease, err := p.Acquire(ctx, "x")
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := lease.Save(ctx, counter(1)); err != nil {
+		return 0, 1, err
+	}
+	if err := lease.Release(ctx, counter(2)); err != nil {
+		return 1, 2, err
+	}
+	return 2, 2, nil
+}
+
+// faultEnumeration breaks every request of a commit in every way, drops the
+// process, lets another one recover, and lets late requests arrive at the end.
+func faultEnumeration(s *suite) {
+	clean := s.join("clean")
+	clean.faulty.Decide(nil)
+	_, _, err := commitOnce(s.Context(), clean)
+	require.NoError(s, err)
+	requests := len(clean.faulty.log)
+	require.Equal(s, 4, requests, "get, acquire, save, release")
+	s.remove("x")
+
+	faults := []Fault{Refuse, Lose, Delay, Duplicate, Conflict, Hang}
+	if s.clock == RealTime {
+		faults = faults[:5]
+	}
+	for at := range requests {
+		for _, fault := range faults {
+			for _, dies := range []bool{false, true} {
+				s.faultAt(at, fault, dies)
+			}
+		}
+	}
+}
+
+// faultAt breaks request number at; with dies, the process never gets another
+// answer after it.
+func (s *suite) faultAt(at int, fault Fault, dies bool) {
+	what := fmt.Sprintf("request %d, fault %d, dies %v", at, fault, dies)
+	ctx := s.Context()
+	first := s.join("first")
+	first.faulty.Decide(func(n int, _ Request) Fault {
+		switch {
+		case n == at:
+			return fault
+		case n > at && dies:
+			return Refuse
+		}
+		return Pass
+	})
+	limited, cancel := context.WithTimeout(ctx, s.TTL/4)
+	confirmed, sent, err := commitOnce(limited, first)
+	cancel()
+	if !dies && fault != Hang {
+		require.NoError(s, err, what)
+	}
+	first.Close()
+
+	second := s.join("second")
+	lease, err := second.Acquire(ctx, "x", leaseextension.WithPredecessors(func(holder string) bool { return holder == "first" }))
+	require.NoError(s, err, what)
+	n, err := counted(lease.State())
+	require.NoError(s, err, what)
+	require.GreaterOrEqual(s, n, confirmed, what)
+	require.LessOrEqual(s, n, sent, what)
+	require.Zero(s, first.faulty.Deliver(ctx), "late requests of a fenced holder: "+what)
+	require.NoError(s, lease.Save(ctx, counter(n+10)), what)
+	require.NoError(s, lease.Release(ctx, counter(n+20)), what)
+	state, err := second.Read(ctx, "x")
+	require.NoError(s, err, what)
+	require.JSONEq(s, string(counter(n+20)), string(state), what)
+	s.remove("x")
+}
+
+// tally is a state with one count per process.
+type tally map[string]int
+
+// faultRandom lets processes count under random faults. Whatever happens, the
+// state never goes back behind what any of them has had confirmed, nor beyond
+// what it has sent.
+func faultRandom(s *suite) {
+	const processes = 4
+	rounds := s.scaled(40, 4)
+	var confirmed, sent [processes]int
+	var all sync.WaitGroup
+	for i := range processes {
+		p := s.join(fmt.Sprintf("p%d", i))
+		p.faulty.Random(uint64(i), 0.2, Refuse, Lose, Delay, Duplicate, Conflict)
+		all.Go(func() {
+			for range rounds {
+				p.faulty.Deliver(s.Context())
+				if err := tallyOnce(s.Context(), p, fmt.Sprint(i), &confirmed[i], &sent[i]); err != nil {
+					s.Errorf("process %d: %v", i, err)
+					return
+				}
+			}
+			p.faulty.Heal()
+			p.faulty.Deliver(s.Context())
+		})
+	}
+	all.Wait()
+	state, err := s.join("judge").Read(s.Context(), "x")
+	require.NoError(s, err)
+	var counts tally
+	require.NoError(s, json.Unmarshal(state, &counts))
+	s.Logf("confirmed %v, sent %v, state %s", confirmed, sent, state)
+	for i := range processes {
+		require.GreaterOrEqual(s, counts[fmt.Sprint(i)], confirmed[i])
+		require.LessOrEqual(s, counts[fmt.Sprint(i)], sent[i])
+		require.GreaterOrEqual(s, confirmed[i], rounds/2, "process %d hardly got through", i)
+	}
+}
+
+// tallyOnce counts one up in its own entry, by a Save and a Release.
+func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *int) error {
+	lease, err := p.Acquire(ctx, "x")
+	if err != nil {
+		return err
+	}
+	counts := tally{}
+	if state := lease.State(); state != nil {
+		if err := json.Unmarshal(state, &counts); err != nil {
+			return err
+		}
+	}
+	if counts[key] < *confirmed || counts[key] > *sent {
+		return fmt.Errorf("state has %d: confirmed %d, sent %d", counts[key], *confirmed, *sent)
+	}
+	for _, write := range []func(context.Context, []byte) error{lease.Save, lease.Release} {
+		counts[key]++
+		*sent = counts[key]
+		state, err := json.Marshal(counts)
+		if err != nil {
+			return err
+		}
+		switch err := write(ctx, state); {
+		case errors.Is(err, leaseextension.ErrLost):
+			return nil
+		case err != nil:
+			return fmt.Errorf("write: %w", err)
+		}
+		*confirmed = counts[key]
+	}
+	return nil
+}
+
+// faultLateCopies sends every write of a life twice, the second time after
+// everything else, also after the record was deleted.
+func faultLateCopies(s *suite) {
+	ctx := s.Context()
+	p := s.join("p")
+	p.faulty.Next("put", Duplicate, Duplicate, Duplicate)
+	_, _, err := commitOnce(ctx, p)
+	require.NoError(s, err)
+	before := s.record("x")
+	require.Zero(s, p.faulty.Deliver(ctx))
+	require.Equal(s, before, s.record("x"))
+
+	q := s.join("q")
+	p.faulty.Next("put", Duplicate)
+	s.remove("x")
+	first := s.acquire(p, "x")
+	require.NoError(s, first.Release(ctx, nil))
+	second := s.acquire(q, "x")
+	require.NoError(s, second.Release(ctx, nil))
+	s.remove("x")
+	require.Equal(s, 1, p.faulty.Deliver(ctx), "the late creation meets an empty place")
+	third := s.acquire(q, "x") // waits for the TTL: nobody holds the lease that came back
+	require.Greater(s, third.Epoch(), second.Epoch())
+	require.ErrorIs(s, second.Save(ctx, nil), leaseextension.ErrLost)
+	require.ErrorIs(s, first.Save(ctx, nil), leaseextension.ErrLost)
+	require.NoError(s, third.Release(ctx, nil))
+}
+
+// faultLateSave lets a Save end unknown, arrive later, and meet the next one.
+func faultLateSave(s *suite) {
+	for _, arrives := range []bool{false, true} {
+		p := s.join("p")
+		lease := s.acquire(p, "x")
+		p.faulty.Always(Delay)
+		limited, cancel := context.WithTimeout(s.Context(), s.TTL/10)
+		err := lease.Save(limited, counter(1))
+		cancel()
+		require.Error(s, err)
+		require.NotErrorIs(s, err, leaseextension.ErrLost)
+		p.faulty.Heal()
+		if arrives {
+			require.Equal(s, 1, p.faulty.Deliver(s.Context()), "of several copies one is applied")
+		}
+		require.NoError(s, lease.Save(s.Context(), counter(2)), "arrives: %v", arrives)
+		require.Zero(s, p.faulty.Deliver(s.Context()))
+		require.NoError(s, lease.Release(s.Context(), nil))
+		state, err := p.Read(s.Context(), "x")
+		require.NoError(s, err)
+		require.JSONEq(s, string(counter(2)), string(state))
+	}
+}
+
+// faultAbandoned lets an Acquire give up without knowing that it won.
+func faultAbandoned(s *suite) {
+	p := s.join("p")
+	p.faulty.Next("get", Pass)
+	p.faulty.Decide(func(n int, _ Request) Fault {
+		if n == 0 {
+			return Pass // the read
+		}
+		return Lose
+	})
+	limited, cancel := context.WithTimeout(s.Context(), s.TTL/10)
+	_, err := p.Acquire(limited, "x")
+	cancel()
+	require.ErrorIs(s, err, context.DeadlineExceeded)
+	p.faulty.Heal()
+	require.Contains(s, string(s.record("x").Value), `"holder":"p"`)
+
+	asked := time.Now()
+	lease := s.acquire(p, "x")
+	require.Less(s, time.Since(asked), s.TTL/2)
+	require.NoError(s, lease.Release(s.Context(), nil))
+}
+
+func faultGone(s *suite) {
+	holder, waiter := s.join("holder"), s.join("waiter")
+	lease := s.acquire(holder, "x")
+	acquired := time.Now()
+	_, err := waiter.Read(s.Context(), "x")
+	require.NoError(s, err)
+	holder.faulty.Always(Hang)
+	waiter.faulty.Always(Hang)
+
+	<-lease.Context().Done()
+	require.ErrorIs(s, context.Cause(lease.Context()), leaseextension.ErrExpired)
+	require.Less(s, time.Since(acquired), s.TTL)
+	_, err = waiter.Acquire(s.Context(), "x")
+	require.Error(s, err)
+	require.GreaterOrEqual(s, time.Since(acquired), s.TTL)
+
+	// The waiter saw the same version before and after: the TTL has passed.
+	waiter.faulty.Heal()
+	asked := time.Now()
+	taken := s.acquire(waiter, "x")
+	require.Less(s, time.Since(asked), s.TTL/2)
+	holder.faulty.Heal()
+	require.ErrorIs(s, lease.Release(s.Context(), counter(1)), leaseextension.ErrLost)
+	require.NoError(s, taken.Release(s.Context(), nil))
+}
+
+// faultError expects errors of a store that answers with errors, in time.
+func faultError(s *suite) {
+	p := s.join("p")
+	lease := s.acquire(p, "held")
+	p.faulty.Always(Refuse)
+	asked := time.Now()
+	_, err := p.Acquire(s.Context(), "x")
+	require.ErrorIs(s, err, ErrInjected)
+	require.ErrorIs(s, lease.Save(s.Context(), nil), ErrInjected)
+	_, err = p.Read(s.Context(), "x")
+	require.ErrorIs(s, err, ErrInjected)
+	require.Less(s, time.Since(asked), s.TTL*3/2, "both have a third of the TTL's patience")
+	p.faulty.Heal()
+	require.NoError(s, s.acquire(p, "x").Release(s.Context(), nil), "its turn in the process was given back")
+	require.NotErrorIs(s, lease.Release(s.Context(), nil), ErrInjected)
+}
+
+// faultClosed closes a participant with everything under way.
+func faultClosed(s *suite) {
+	p := s.join("p")
+	lease := s.acquire(p, "x")
+	waiting := make(chan error)
+	go func() {
+		_, err := p.Acquire(s.Context(), "x")
+		waiting <- err
+	}()
+	s.settle()
+	p.Close()
+	require.ErrorIs(s, <-waiting, leaseextension.ErrClosed)
+	require.ErrorIs(s, context.Cause(lease.Context()), leaseextension.ErrClosed)
+	require.ErrorIs(s, lease.Save(s.Context(), nil), leaseextension.ErrClosed)
+	_, err := p.Acquire(s.Context(), "y")
+	require.ErrorIs(s, err, leaseextension.ErrClosed)
+	_, err = p.Read(s.Context(), "x")
+	require.ErrorIs(s, err, leaseextension.ErrClosed)
+}
