@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,7 +104,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, bucket: laketest.NewMemory(), store: leaseextension.NewMemoryStore(), ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
+	return &world{t: t, bucket: laketest.NewMemory(), store: &kv{records: map[string]leaseextension.Record{}}, ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
 }
 
 // settings of one process; zero values are defaults that seal nothing by
@@ -119,8 +120,10 @@ type settings struct {
 	align     partition.Align
 }
 
+// testSpec uses snappy: zstd coders are pooled with channels, which a bubble of
+// synctest may not share with another.
 func testSpec() encode.Spec {
-	return encode.Spec{Signal: partition.Logs, Format: "parquet", Codec: "zstd", RowGroupRows: 1000, RowGroupBytes: 1 << 20}
+	return encode.Spec{Signal: partition.Logs, Format: "parquet", Codec: "snappy", RowGroupRows: 1000, RowGroupBytes: 1 << 20}
 }
 
 // process is one life of an exporter on a disk.
@@ -374,3 +377,72 @@ func eventually(t testing.TB, f func() bool) {
 }
 
 var errDown = errors.New("503 SlowDown: the bucket is down")
+
+// kv is a lease store that can be copied.
+type kv struct {
+	mu      sync.Mutex
+	writes  int
+	records map[string]leaseextension.Record
+}
+
+func (s *kv) copy() *kv {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &kv{writes: s.writes, records: maps.Clone(s.records)}
+}
+
+func (s *kv) Get(_ context.Context, key string) (leaseextension.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	if !ok {
+		return leaseextension.Record{}, leaseextension.ErrNotFound
+	}
+	return r, nil
+}
+
+func (s *kv) Put(_ context.Context, key string, value []byte, ifRevision string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.records[key].Revision != ifRevision {
+		return "", leaseextension.ErrConflict
+	}
+	s.writes++
+	r := leaseextension.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
+	s.records[key] = r
+	return r.Revision, nil
+}
+
+func (s *kv) Delete(_ context.Context, key, ifRevision string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.records[key].Revision != ifRevision {
+		return leaseextension.ErrConflict
+	}
+	delete(s.records, key)
+	return nil
+}
+
+func (s *kv) List(_ context.Context, prefix string) ([]leaseextension.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []leaseextension.Record
+	for _, k := range slices.Sorted(maps.Keys(s.records)) {
+		if strings.HasPrefix(k, prefix) {
+			out = append(out, s.records[k])
+		}
+	}
+	return out, nil
+}
+
+// uncommitted are a tenant's objects that no manifest names.
+func (w *world) uncommitted(tenant string) []string {
+	named := map[string]bool{}
+	for _, cw := range w.windows(tenant) {
+		for _, o := range cw.Objects {
+			named[o.Key] = true
+		}
+	}
+	id := partition.ID{Tenant: tenant, Signal: partition.Logs}
+	return slices.DeleteFunc(w.bucket.Keys(partition.DataPrefix(w.ref.Prefix, id)), func(k string) bool { return named[k] })
+}

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/internal/commit"
+	"github.com/s3window/s3window/internal/encode"
 )
 
 // maxTurn is how many windows are committed under one lease at most.
@@ -88,7 +89,7 @@ func (w *sealedWindow) empty() bool { return w.result.records == 0 && len(w.resu
 func (w *sealedWindow) entry(after int64) commit.Window {
 	return commit.Window{
 		ID: w.id(), Writer: w.Writer, After: after, Start: w.Start, End: w.End, Reason: string(w.Reason),
-		Format: w.Spec.Format, Compression: w.Spec.Codec, Schema: w.encoder.Schema(),
+		Format: w.Spec.Format, Compression: w.Spec.Codec, Schema: encode.SchemaVersion(),
 		Objects: w.result.objects, Records: w.result.records, Bytes: w.result.bytes, RawBytes: w.raw,
 		MinTime: w.result.minTime, MaxTime: w.result.maxTime, Lost: w.result.lost,
 	}
