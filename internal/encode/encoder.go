@@ -1,0 +1,104 @@
+package encode
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/s3window/s3window/internal/encode/parquet"
+)
+
+// Version is what manifests say an object was encoded with.
+const Version = "s3window/0.1.0 parquet-go/0.32.0"
+
+// ScratchBytes bounds the memory that one Stage call uses beyond its input and
+// its result, and that an Encoder keeps for each call it can run at once.
+const ScratchBytes = 32 << 20
+
+// Entry is one OTLP request as it stands in the WAL.
+type Entry struct {
+	Payload    []byte // Export…ServiceRequest, which is LogsData on the wire
+	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
+}
+
+// Rejected is an entry that could not be decoded.
+type Rejected struct {
+	Index int // in the entries given to Stage
+	Err   error
+}
+
+// Staged is encoded row groups, ready to be assembled.
+type Staged struct {
+	groups   []*parquet.RowGroup
+	Rows     int
+	Bytes    int64 // heap it holds
+	MinTime  int64 // of the rows' ts, microseconds; 0 without rows
+	MaxTime  int64
+	Rejected []Rejected
+	Replaced int // strings that had invalid UTF-8 replaced
+}
+
+// Encoder encodes records under one Spec. It is safe for concurrent use.
+type Encoder struct {
+	spec   Spec
+	schema parquet.Schema
+	limit  int
+
+	// mu guards idle: stagers with their memory, kept for the next calls.
+	mu   sync.Mutex
+	idle []*stager
+}
+
+// New returns an encoder. The error names everything that is wrong with spec.
+func New(spec Spec) (*Encoder, error) {
+	if err := spec.validate(); err != nil {
+		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
+	}
+	e := &Encoder{spec: spec, limit: runtime.GOMAXPROCS(0)}
+	s, err := newStager(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
+	}
+	e.schema = s.table.Schema("service_name")
+	e.idle = append(e.idle, s)
+	return e, nil
+}
+
+// Stage encodes the records of entries, clustered by service and otherwise in
+// order. An entry that is malformed is left out as a whole and listed in
+// Rejected; the rows are those of the others alone. Nothing of the payloads is
+// retained.
+func (e *Encoder) Stage(entries []Entry) (Staged, error) {
+	s, err := e.take()
+	if err != nil {
+		return Staged{}, err
+	}
+	defer e.give(s)
+	return s.stage(entries)
+}
+
+func (e *Encoder) take() (*stager, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.idle); n > 0 {
+		s := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		return s, nil
+	}
+	s, err := newStager(e.spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", e.spec.Signal, err)
+	}
+	return s, nil
+}
+
+func (e *Encoder) give(s *stager) {
+	if s.held() > ScratchBytes {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.idle) < e.limit {
+		e.idle = append(e.idle, s)
+	}
+}

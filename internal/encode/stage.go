@@ -1,0 +1,206 @@
+package encode
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/s3window/s3window/internal/encode/dict"
+	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/encode/parquet"
+)
+
+// maxPayload bounds an entry, so that no page can outgrow Parquet's 31-bit
+// sizes, whatever its values turn into as text.
+const maxPayload = 256 << 20
+
+// stager is the working memory of one Stage call.
+type stager struct {
+	table *parquet.Table
+	rows  *logs
+
+	groups   []located
+	order    []uint32 // indexes into groups, clustered by service
+	services *dict.Strings
+	rank     []uint32
+	starts   []uint32
+	text     []byte
+
+	done             []*parquet.RowGroup
+	minTime, maxTime int64
+}
+
+// located is a group of an entry, found but not decoded.
+type located struct {
+	otlp.Group
+	entry    int
+	received int64
+	service  uint32 // number in services
+}
+
+func newStager(spec Spec) (*stager, error) {
+	codec, err := spec.codec()
+	if err != nil {
+		return nil, err
+	}
+	t, err := parquet.NewTable(parquet.Config{Codec: codec, PageRows: 20000, PageBytes: 1 << 20, DictBytes: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	s := &stager{table: t, rows: newLogs(t, spec.Columns), services: dict.NewStrings()}
+	s.reset()
+	return s, nil
+}
+
+func (s *stager) held() int {
+	return s.table.Held() + s.rows.held() + s.services.Held() +
+		cap(s.groups)*128 + 4*(cap(s.order)+cap(s.rank)+cap(s.starts)) + cap(s.text)
+}
+
+// stage encodes entries. Nearly all are well-formed, so they are encoded
+// without a look ahead; if one turns out to be malformed in the middle, all is
+// thrown away, each entry is tried alone, and the good ones are encoded again.
+func (s *stager) stage(entries []Entry) (Staged, error) {
+	out, bad := s.encode(entries, nil)
+	if bad == nil {
+		return out, nil
+	}
+	rejected := s.sift(entries)
+	skip := make(map[int]bool, len(rejected))
+	for _, r := range rejected {
+		skip[r.Index] = true
+	}
+	if out, bad = s.encode(entries, skip); bad != nil {
+		return Staged{}, fmt.Errorf("encode entry %d, which is well-formed alone: %w", bad.Index, bad.Err)
+	}
+	out.Rejected = rejected
+	return out, nil
+}
+
+// sift returns the entries that cannot be encoded.
+func (s *stager) sift(entries []Entry) (rejected []Rejected) {
+	for i := range entries {
+		if _, bad := s.encode(entries[i:i+1], nil); bad != nil {
+			rejected = append(rejected, Rejected{Index: i, Err: bad.Err})
+		}
+	}
+	return rejected
+}
+
+// encode encodes all entries but those in skip. If one is malformed it returns
+// that one, and no rows.
+func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected) {
+	defer s.reset()
+	for i, e := range entries {
+		if skip[i] {
+			continue
+		}
+		if err := s.locate(i, e); err != nil {
+			return Staged{}, &Rejected{Index: i, Err: err}
+		}
+	}
+	s.cluster()
+	for _, g := range s.order {
+		if err := s.rows.group(s, &s.groups[g]); err != nil {
+			return Staged{}, &Rejected{Index: s.groups[g].entry, Err: err}
+		}
+	}
+	s.cut()
+	out := Staged{groups: slices.Clone(s.done), Replaced: s.table.Replaced()}
+	for _, g := range s.done {
+		out.Rows += g.Rows
+		out.Bytes += int64(g.Held())
+	}
+	if out.Rows > 0 {
+		out.MinTime, out.MaxTime = s.minTime, s.maxTime
+	}
+	return out, nil
+}
+
+// reset also lets go of the payloads.
+func (s *stager) reset() {
+	s.table.Reset()
+	s.rows.reset()
+	s.services.Reset()
+	clear(s.groups)
+	clear(s.done)
+	s.groups, s.order, s.done = s.groups[:0], s.order[:0], s.done[:0]
+	s.minTime, s.maxTime = math.MaxInt64, math.MinInt64
+}
+
+// cut ends a row group.
+func (s *stager) cut() {
+	if g := s.table.Finish(); g != nil {
+		s.done = append(s.done, g)
+	}
+	s.rows.reset()
+}
+
+func (s *stager) locate(i int, e Entry) error {
+	if len(e.Payload) > maxPayload {
+		return fmt.Errorf("entry has %d bytes, more than %d", len(e.Payload), maxPayload)
+	}
+	groups := otlp.NewGroups(e.Payload)
+	for groups.Next() {
+		name, err := s.serviceName(groups.Group.Resource)
+		if err != nil {
+			return err
+		}
+		n, _ := s.services.Put(name)
+		s.groups = append(s.groups, located{Group: groups.Group, entry: i, received: e.ReceivedAt, service: n})
+	}
+	return groups.Err()
+}
+
+// serviceName returns the text of service.name as the column will have it,
+// valid until the next call.
+func (s *stager) serviceName(resource []byte) ([]byte, error) {
+	a := otlp.NewAttributes(resource, otlp.ResourceAttributes)
+	for a.Next() {
+		if string(a.Key) != serviceNameKey {
+			continue
+		}
+		v, at := otlp.ParseValue(a.Value)
+		if at < 0 {
+			return nil, otlp.Fault(at)
+		}
+		var err error
+		if s.text, err = v.Text(s.text[:0]); err != nil {
+			return nil, err
+		}
+		if utf8.Valid(s.text) {
+			return s.text, nil
+		}
+		n := len(s.text)
+		s.text = parquet.AppendMended(s.text, s.text)
+		return s.text[n:], nil
+	}
+	return nil, a.Err()
+}
+
+// cluster orders the groups by service name, and those of one service as they
+// were: a counting sort over the rank of each name.
+func (s *stager) cluster() {
+	n := s.services.Len()
+	s.starts = append(s.starts[:0], make([]uint32, n+1)...)
+	s.order = append(s.order[:0], make([]uint32, len(s.groups))...)
+	s.rank = s.rank[:0]
+	for i := range n {
+		s.rank = append(s.rank, uint32(i))
+	}
+	slices.SortFunc(s.rank, func(a, b uint32) int { return bytes.Compare(s.services.At(a), s.services.At(b)) })
+	// starts[k] becomes the place of the first group of service k.
+	for _, g := range s.groups {
+		s.starts[g.service]++
+	}
+	at := uint32(0)
+	for _, k := range s.rank {
+		at, s.starts[k] = at+s.starts[k], at
+	}
+	for i, g := range s.groups {
+		s.order[s.starts[g.service]] = uint32(i)
+		s.starts[g.service]++
+	}
+}
