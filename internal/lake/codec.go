@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -79,6 +80,8 @@ func (m Manifest) check() error {
 	}{
 		{m.Version != ManifestVersion, fmt.Sprintf("version %d is not %d", m.Version, ManifestVersion)},
 		{m.Sink == "", "sink is empty"},
+		{!utf8.ValidString(m.Sink), "sink is not UTF-8"},
+		{!utf8.ValidString(m.Tenant), "tenant is not UTF-8"},
 		{m.K == 0, "k is 0: the first manifest is 1"},
 		{!isWriter(m.Writer), fmt.Sprintf("writer %q is not 13 of a-z 2-7", m.Writer)},
 		{m.After > m.Start, fmt.Sprintf("after %d is behind start %d", m.After, m.Start)},
