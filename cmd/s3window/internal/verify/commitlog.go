@@ -26,6 +26,9 @@ type commitLog struct {
 	writers map[string]int64  // how far each writer is committed
 	out     *Partition
 
+	head      head   // K is 0 if there is none
+	atHeadSum string // SHA-256 of the manifest that the head names, once it was read
+
 	prev  string // SHA-256 of the manifest before; "" where unknown
 	holes bool   // a manifest could not be taken into account: what follows may start later than known
 	notes []Finding
@@ -59,8 +62,12 @@ func (c *commitLog) verify(ctx context.Context) error {
 	if waited := g.Wait(); waited != nil {
 		return waited
 	}
+	if err != nil {
+		return err
+	}
 	c.out.Writers = len(c.writers)
-	return err
+	c.atHead()
+	return nil
 }
 
 // list returns the keys of the manifests in the order of k.
@@ -136,6 +143,9 @@ func (c *commitLog) manifest(k uint64, key string, content []byte) (lake.Manifes
 	sum := sha256.Sum256(content)
 	c.prev, c.out.K = hex.EncodeToString(sum[:]), k
 	c.out.Windows++
+	if k == c.head.K {
+		c.atHeadSum = c.prev
+	}
 	m, err := lake.DecodeManifest(content)
 	if err != nil {
 		c.holes = true

@@ -13,7 +13,7 @@ import (
 
 var errStop = errors.New("stop listing")
 
-// discover finds every partition with a manifest or a data object, and the
+// discover finds every partition with a manifest, a head or a data object, and the
 // keys that stand where only theirs should. It skips from one partition to the
 // next, so it costs one listing each.
 func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding, error) {
@@ -34,6 +34,11 @@ func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding,
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	for id, h := range v.heads {
+		if t := (table{id.Tenant, id.Signal}); h.K > 0 && !slices.Contains(logs[t], id.Sink) {
+			logs[t] = append(logs[t], id.Sink)
+		}
 	}
 	data := strings.TrimSuffix(system, "_s3window/sink=") + "tenant="
 	err = v.skip(ctx, data, func(key string) string {

@@ -5,6 +5,8 @@
 //
 //   - manifests are 1, 2, 3 … without a gap, each decodes, says the partition
 //     and number that its key says, and names the SHA-256 of the one before;
+//   - where the heads are kept in the bucket, no head knows a window that the
+//     log does not have;
 //   - the windows of a writer follow one another: each begins at or behind the
 //     end of the one before, and says so in after;
 //   - every object is named once, lies under a key of its own window, and has

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -146,6 +147,12 @@ func (l *testLake) edit(k uint64, f func(*lake.Manifest)) {
 	}
 }
 
+// head writes acme's head as it is after window k.
+func (l *testLake) head(id partition.ID, k uint64) {
+	l.Set("otel/_s3window/leases/"+url.QueryEscape(partition.HeadName("b", prefix, id))+".json",
+		fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"x","k":%d,"manifest_sha256":%q}`, k, l.prev(id, k).SHA256))
+}
+
 // object returns the key of the object of acme's window k.
 func (l *testLake) object(k uint64) string {
 	content, ok := l.Content(partition.ManifestKey(prefix, acme, k))
@@ -168,6 +175,9 @@ func goodLake(t *testing.T) *testLake {
 	l.commit(win{id: acme, k: 3, writer: writerA, after: 20, start: 25, end: 40, rows: 4})
 	l.commit(win{id: acme, k: 4, writer: writerB, after: 30, start: 30, end: 31, rows: 2, ext: "jsonl"})
 	l.commit(win{id: globex, k: 1, writer: writerA, start: 11, end: 21, rows: 3})
+	l.head(acme, 3)
+	l.Set("otel/_s3window/leases/"+url.QueryEscape("bucket=b/prefix=otel/sink=default/tenant=globex/signal=logs")+".json", []byte(`{"epoch":7,"k":1}`))
+	l.Set("otel/_s3window/leases/"+url.QueryEscape("bucket=b/prefix=other/sink=default/tenant=globex/signal=logs")+".json", []byte(`{"k":9}`))
 	l.Set("otel/_s3window/leases/whatever", []byte("{}"))
 	l.Set("otel/_s3window/quarantine/whatever", []byte("x"))
 	return l

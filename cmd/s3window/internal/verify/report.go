@@ -14,6 +14,7 @@ type Kind string
 const (
 	Gap            Kind = "gap"             // a number of a commit log is missing
 	BadManifest    Kind = "manifest"        // a manifest does not decode
+	CutOff         Kind = "cut-off"         // the head knows windows that the log does not have
 	Misplaced      Kind = "misplaced"       // a manifest says it is another one than its key says
 	BrokenChain    Kind = "chain"           // prev is not the manifest before
 	OutOfOrder     Kind = "order"           // after is not the end of the writer's window before

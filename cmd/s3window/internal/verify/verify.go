@@ -40,6 +40,11 @@ func Lake(ctx context.Context, l *lake.Lake, o Options, progress *Progress) (*Re
 	v := &verifier{
 		Options: o, bucket: l.Bucket(), prefix: l.Prefix(), progress: progress, slots: make(chan struct{}, o.Workers),
 	}
+	// Heads first: what they know is then in the manifests that are read later.
+	var err error
+	if v.heads, err = v.readHeads(ctx); err != nil {
+		return nil, err
+	}
 	logs, strays, err := v.discover(ctx)
 	if err != nil {
 		return nil, err
@@ -63,6 +68,7 @@ type verifier struct {
 	bucket   lake.Bucket
 	prefix   string
 	progress *Progress
+	heads    map[partition.ID]head
 	slots    chan struct{} // one for every read that may run at once
 }
 
@@ -119,7 +125,7 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 	ends := map[string]int64{}
 	for _, sink := range sinks {
 		c := &commitLog{
-			verifier: v, id: t.id(sink), listed: listed, named: named, writers: ends,
+			verifier: v, id: t.id(sink), head: v.heads[t.id(sink)], listed: listed, named: named, writers: ends,
 			out: &Partition{Sink: sink, Tenant: t.tenant, Signal: string(t.signal)},
 		}
 		if err := c.verify(ctx); err != nil {

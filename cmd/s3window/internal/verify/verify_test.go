@@ -65,6 +65,17 @@ func TestDamageIsRefusedForItsReason(t *testing.T) {
 			verify.Gap, "0000000002.json: does not exist, but otel/_s3window/sink=default/tenant=acme/signal=logs/windows/0000000003.json does: window 2 is missing"},
 		"the first manifests are gone": {func(_ *testing.T, l *testLake) { l.Remove(manifest(1)); l.Remove(manifest(2)) },
 			verify.Gap, "windows 1 to 2 are missing"},
+		"the newest manifests are gone": {func(_ *testing.T, l *testLake) { l.Remove(manifest(4)); l.Remove(manifest(3)) },
+			verify.CutOff, "0000000003.json: does not exist, but the head otel/_s3window/leases/"},
+		"all manifests are gone": {func(_ *testing.T, l *testLake) {
+			for k := range uint64(4) {
+				l.Remove(manifest(k + 1))
+			}
+		}, verify.CutOff, "the log ends at window 0"},
+		"the newest manifest was rewritten": {func(_ *testing.T, l *testLake) {
+			l.head(acme, 4)
+			l.edit(4, func(m *lake.Manifest) { m.Reason = "size" })
+		}, verify.BrokenChain, "0000000004.json: has sha256"},
 		"a manifest is cut short": {func(_ *testing.T, l *testLake) {
 			content, _ := l.Content(manifest(4))
 			l.Set(manifest(4), content[:len(content)/2])
