@@ -191,7 +191,7 @@ func TestPutManifest(t *testing.T) {
 		"not sent":         {script: at(laketest.PutIfAbsent, 1, laketest.Fault{Before: errStore}), ops: "put-if-absent open", err: errStore},
 		"taken":            {before: &other, ops: "put-if-absent open", err: lake.ErrExists},
 		"taken, lost":      {before: &other, script: at(laketest.PutIfAbsent, 1, laketest.Fault{After: errStore}), ops: "put-if-absent open", err: lake.ErrExists},
-		"taken, unread":    {before: &other, script: at(laketest.Open, 1, laketest.Fault{Before: errStore}), ops: "put-if-absent open", err: lake.ErrExists},
+		"taken, unread":    {before: &other, script: at(laketest.Open, 1, laketest.Fault{Before: errStore}), ops: "put-if-absent open", err: errStore},
 		"cannot read back": {script: alls(laketest.PutIfAbsent, laketest.Open), ops: "put-if-absent open", err: errStore},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,7 @@ func (l *Lake) PutObject(ctx context.Context, key string, body Body, meta Object
 		case errors.Is(back, ErrNotExist):
 			return Object{}, fmt.Errorf("put object %q: %w", key, err)
 		case back != nil:
-			return Object{}, fmt.Errorf("put object %q: %w (and read back: %w)", key, err, back)
+			return Object{}, fmt.Errorf("put object %q: %w", key, unread(err, back))
 		case there.is(body):
 			return meta.object(key, body), nil
 		}
@@ -106,6 +106,15 @@ func (l *Lake) readBack(ctx context.Context, key string) (content, error) {
 	return c, nil
 }
 
+// unread is the error of a put that failed with err and could not be read back
+// either. A refusal says nothing then: it may be the echo of the same put.
+func unread(err, back error) error {
+	if errors.Is(err, ErrExists) || errors.Is(err, ErrChanged) {
+		return fmt.Errorf("read back: %w", back)
+	}
+	return fmt.Errorf("%w (and read back: %w)", err, back)
+}
+
 // is says whether the content is body's, whatever the metadata.
 func (c content) is(body Body) bool { return c.size == body.Size && c.sum == body.SHA256 }
 
@@ -122,7 +131,7 @@ func (l *Lake) putSame(ctx context.Context, key string, body Body) error {
 	case errors.Is(back, ErrNotExist):
 		return err
 	case back != nil:
-		return fmt.Errorf("%w (and read back: %w)", err, back)
+		return unread(err, back)
 	case there.is(body):
 		return nil
 	}

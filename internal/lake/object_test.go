@@ -123,7 +123,7 @@ func TestPutObjectSaysWhatLiesInTheBucket(t *testing.T) {
 		"read back refused": {
 			before: func(_ *laketest.Memory, l *lake.Lake) { mustPut(t, l, theirs, older) },
 			script: at(laketest.Open, 1, laketest.Fault{Before: errStore}),
-			stored: theirs, err: "object exists (and read back: 503 SlowDown)", ops: "put-if-absent open",
+			stored: theirs, err: "read back: 503 SlowDown", ops: "put-if-absent open",
 		},
 		"replacement refused for good": {
 			before: func(m *laketest.Memory, _ *lake.Lake) { m.Set(key, []byte("torn")) },

@@ -53,8 +53,24 @@ func reason(err error) string {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "the store did not answer in time"
 	}
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
-		err = inner
+	return innermost(err).Error()
+}
+
+// innermost follows the first of every wrapped error.
+func innermost(err error) error {
+	for {
+		var next error
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			next = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			if all := e.Unwrap(); len(all) > 0 {
+				next = all[0]
+			}
+		}
+		if next == nil {
+			return err
+		}
+		err = next
 	}
-	return err.Error()
 }

@@ -123,9 +123,13 @@ func (c condition) outcome(err error) error {
 	return err
 }
 
-// Open implements Bucket.
+// Open implements Bucket. What the store says of the content's checksum is not
+// checked: readers have a hash of their own, and a torn object must be seen as
+// it is.
 func (b *S3) Open(ctx context.Context, key string) (io.ReadCloser, Info, error) {
-	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: b.bucket, Key: aws.String(key)})
+	out, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: b.bucket, Key: aws.String(key)}, func(o *s3.Options) {
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	})
 	if err != nil {
 		return nil, Info{}, absent(err)
 	}
@@ -135,11 +139,11 @@ func (b *S3) Open(ctx context.Context, key string) (io.ReadCloser, Info, error) 
 	}, nil
 }
 
-// Stat implements Bucket. The answer to a HEAD has no body, so a 404 does not
-// say whether the object or the whole bucket is missing. A GET does.
+// Stat implements Bucket. The answer to a HEAD has no body: a 404 does not say
+// whether the object or the whole bucket is missing, nor a 403 why. A GET does.
 func (b *S3) Stat(ctx context.Context, key string) (Info, error) {
 	info, err := b.head(ctx, key)
-	if status, _ := statusOf(err); status != http.StatusNotFound {
+	if status, _ := statusOf(err); status/100 != 4 {
 		return info, err
 	}
 	r, info, err := b.Open(ctx, key)

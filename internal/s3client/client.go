@@ -19,7 +19,7 @@ import (
 const (
 	appID       = "s3window" // stands in the store's access log
 	maxAttempts = 3
-	maxBackoff  = 2 * time.Second
+	maxBackoff  = 500 * time.Millisecond
 )
 
 // New makes a client for the settings, which must be valid. It reads the
