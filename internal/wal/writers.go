@@ -109,11 +109,13 @@ func (ws *writers) reserve(number uint64) {
 
 // begin gives this open its number, behind all that were found.
 func (ws *writers) begin() {
-	if ws.low == math.MaxUint64 { // writers without a record share the number below
+	if ws.low == math.MaxUint64 {
 		ws.low = ws.next
-		ws.next++
-		for _, wr := range ws.byID {
+	}
+	for _, wr := range ws.byID { // those without any record share a number of their own
+		if wr.number == math.MaxUint64 {
 			wr.number = ws.low
+			ws.next = max(ws.next, ws.low+1)
 		}
 	}
 	ws.own.number = ws.next
