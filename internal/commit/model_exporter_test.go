@@ -118,7 +118,7 @@ func (p *proc) start() {
 		Predecessors: func(h string) bool {
 			return slices.ContainsFunc(earlier, func(e string) bool { return holder(e) == h })
 		},
-		Timeout: 12 * time.Second, Margin: 5 * time.Second, Retention: w.retention(), Step: x.step,
+		Timeout: 13 * time.Second, Margin: 5 * time.Second, Retention: w.retention(), Step: x.step,
 	})
 	w.logf("%s starts as %s", x.name, x.writer)
 	x.work.Go(x.accept)
@@ -165,8 +165,9 @@ func (x *life) isDead() bool {
 	return x.dead
 }
 
-// gate holds the life up while it is paused, as SIGSTOP does.
-func (x *life) gate() {
+// gate holds the life up while it is paused, as SIGSTOP does. Those who are
+// held wake up one after another, in an order that the label decides.
+func (x *life) gate(label string) {
 	for {
 		x.world.mu.Lock()
 		d := x.pausedTill - x.world.now()
@@ -175,7 +176,7 @@ func (x *life) gate() {
 		if d <= 0 || dead {
 			return
 		}
-		time.Sleep(d)
+		time.Sleep(d + between(x.world.rng(label), 0, time.Millisecond))
 	}
 }
 
@@ -210,14 +211,14 @@ func (x *life) sleep(loop string, a, b time.Duration) bool {
 	case <-timer.C:
 	case <-x.ctx.Done():
 	}
-	x.gate()
+	x.gate(loop)
 	return !x.isDead()
 }
 
 // disk is one atomic, durable operation on the WAL's storage. It returns false
 // without doing anything once the life is dead.
-func (x *life) disk(f func(d *wal)) bool {
-	x.gate()
+func (x *life) disk(who string, f func(d *wal)) bool {
+	x.gate(who)
 	w := x.world
 	w.mu.Lock()
 	ok := !x.dead
@@ -225,7 +226,7 @@ func (x *life) disk(f func(d *wal)) bool {
 		f(x.wal)
 	}
 	w.mu.Unlock()
-	return ok && x.sleep("disk", time.Millisecond, 30*time.Millisecond)
+	return ok && x.sleep("disk "+who, time.Millisecond, 30*time.Millisecond)
 }
 
 // accept takes records in: they are owed from then on.
@@ -236,7 +237,7 @@ func (x *life) accept() {
 		if w.group {
 			n += x.rng("group", "").IntN(3)
 		}
-		x.disk(func(d *wal) {
+		x.disk("accept", func(d *wal) {
 			d.last = max(time.Now().Add(w.skew).UnixMicro(), d.last+1)
 			for range n {
 				w.records++
@@ -296,7 +297,7 @@ func (x *life) seal() {
 		n++
 	}
 	s := walSeal{open[0].writer, open[0].stamp, open[n-1].stamp + 1, x.parts()}
-	if x.disk(func(d *wal) { d.seals = append(d.seals, s) }) {
+	if x.disk("seal", func(d *wal) { d.seals = append(d.seals, s) }) {
 		w.logf("%s seals %s [%d,%d)", x.name, s.writer, s.start, s.end)
 		w.mu.Lock()
 		x.add(s, open[:n])
@@ -482,13 +483,13 @@ func (x *life) trim(v *simWindow) bool {
 		}
 		v.rows = v.rows[n:]
 	}
-	return x.disk(func(d *wal) {
+	return x.disk("trim", func(d *wal) {
 		d.seals = slices.DeleteFunc(d.seals, func(s walSeal) bool { return s == v.seal })
 	})
 }
 
 func (x *life) drop(rows []walEntry) bool {
-	return x.disk(func(d *wal) {
+	return x.disk("trim", func(d *wal) {
 		d.entries = slices.DeleteFunc(d.entries, func(e walEntry) bool {
 			hit := slices.Contains(rows, e)
 			if hit {

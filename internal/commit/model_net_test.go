@@ -104,8 +104,8 @@ func (x *life) hidesManifests() bool {
 	switch x.world.broken {
 	case "no look":
 		return !x.reading
-	case "no rebuild":
-		return x.reading
+	case "no rebuild and no look":
+		return true
 	}
 	return false
 }

@@ -136,7 +136,7 @@ func (x *life) mendSeals(ends map[string]int64) bool {
 		if s.start >= ends[s.writer] {
 			continue
 		}
-		ok := x.disk(func(d *wal) {
+		ok := x.disk("replay", func(d *wal) {
 			d.seals = slices.DeleteFunc(d.seals, func(o walSeal) bool { return o == s })
 			if rest := d.in(s); len(rest) > 0 {
 				d.seals = append(d.seals, walSeal{s.writer, rest[0].stamp, s.end, s.parts})

@@ -159,7 +159,7 @@ func (w *world) fate(r *rand.Rand, grid bool) fate {
 func call[T any](ctx context.Context, x *life, kind, key string, grid bool, limit time.Duration, serve func() (T, error)) (T, error) {
 	var zero T
 	w := x.world
-	x.gate()
+	x.gate(kind + key)
 	if grid {
 		if err := x.align(ctx); err != nil {
 			return zero, err
@@ -200,7 +200,7 @@ func call[T any](ctx context.Context, x *life, kind, key string, grid bool, limi
 	case <-timer.C:
 		a.err = errNoAnswer
 	}
-	x.gate()
+	x.gate(kind + key)
 	if x.isDead() {
 		return zero, errDead
 	}
