@@ -29,8 +29,8 @@ type Leases interface {
 	// reentrant.
 	//
 	// It returns an error when ctx ends, when the record is not one this
-	// version reads, and when the store has failed for a third of the TTL on
-	// end. An attempt whose outcome is unknown by then is recognised by the
+	// version reads, and when the store has given nothing but errors for two
+	// thirds of the TTL. An attempt whose outcome is unknown by then is recognised by the
 	// next Acquire of this participant.
 	Acquire(ctx context.Context, name string, opts ...AcquireOption) (Lease, error)
 
@@ -55,7 +55,8 @@ type Lease interface {
 	// confirmed.
 	//
 	// ErrLost once taken over. Any other error but one about state itself means
-	// that the outcome is unknown; the next Save or Release settles it.
+	// that the outcome is unknown: ctx ended, or the store gave nothing but
+	// errors for two thirds of the TTL. The next Save or Release settles it.
 	Save(ctx context.Context, state []byte) error
 
 	// Release is the last fenced write and the give-up in one: state as in Save.

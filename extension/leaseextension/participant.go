@@ -168,6 +168,10 @@ func (p *Participant) startWork() bool {
 // counts as unknown.
 func (p *Participant) request() time.Duration { return p.ttl / 3 }
 
+// patience is for how long a store may answer with nothing but errors before
+// that is the caller's error: long enough for two requests that hang.
+func (p *Participant) patience() time.Duration { return 2 * p.request() }
+
 // good is for how long a write is good for its holder, counted from before it
 // was sent. A waiter counts the whole TTL from after it has read the write; the
 // tenth in between is for clocks that run at different rates.

@@ -93,7 +93,7 @@ type polling struct {
 
 func (p *Participant) newPolling() *polling {
 	longest := p.longestPoll()
-	return &polling{next: min(shortestPoll, longest), longest: longest, patience: p.request()}
+	return &polling{next: min(shortestPoll, longest), longest: longest, patience: p.patience()}
 }
 
 // pause waits before the next try. err is what the last try met; it comes back

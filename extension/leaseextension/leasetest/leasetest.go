@@ -3,6 +3,7 @@ package leasetest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,7 +40,16 @@ const (
 
 // Run runs the suite. newBackend is called once for each of its tests.
 func Run(t *testing.T, clock Clock, newBackend func(t testing.TB) Backend) {
+	RunOnly(t, clock, "", newBackend)
+}
+
+// RunOnly runs the tests of the suite whose name starts with prefix. Tests that
+// restart a server need one of their own, for the others run at the same time.
+func RunOnly(t *testing.T, clock Clock, prefix string, newBackend func(t testing.TB) Backend) {
 	for _, c := range cases() {
+		if !strings.HasPrefix(c.name, prefix) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			run := func(t *testing.T) {
 				backend := newBackend(t)

@@ -103,6 +103,9 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []register.Record
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for page := range 256 {
 		names, err := s.pageLocked(ctx, byte(page))
 		if err != nil {
