@@ -3,6 +3,7 @@ package leaseextension
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -44,9 +45,24 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// Validate implements xconfmap.Validator.
+// Validate implements confmap.Validator.
 func (c *Config) Validate() error {
-	return errors.Join(c.validateBackend(), c.validateTTL())
+	errs := []error{c.validateBackend(), c.validateTTL()}
+	if c.S3.HasValue() {
+		errs = append(errs, inBlock("s3", c.S3.Get().Check()))
+	}
+	if c.Storage.HasValue() {
+		errs = append(errs, inBlock("storage", c.Storage.Get().Check()))
+	}
+	return errors.Join(errs...)
+}
+
+// inBlock puts the block's name in front of each line of err.
+func inBlock(block string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(block + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+block+": "))
 }
 
 func (c *Config) validateBackend() error {

@@ -90,7 +90,7 @@ func TestPutCarriesWhatTheBucketNeeds(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := DefaultConfig()
-	cfg.Client = s3client.Config{
+	cfg.Client = Client{
 		Bucket: "lake", Region: "us-east-1", Endpoint: server.URL, PathStyle: true, AccessKeyID: "key", SecretAccessKey: "secret",
 		SSE: "aws:kms", SSEKMSKeyID: "k1", Checksum: s3client.ChecksumSHA256, Timeout: 5 * time.Second,
 	}

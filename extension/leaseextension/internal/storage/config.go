@@ -15,8 +15,8 @@ type Config struct {
 	Extension component.ID `mapstructure:"extension"`
 }
 
-// Validate implements xconfmap.Validator.
-func (c *Config) Validate() error {
+// Check names what is wrong with the block.
+func (c *Config) Check() error {
 	if c.Extension == (component.ID{}) {
 		return errors.New("`extension` is empty: it must name a storage extension, such as file_storage/leases")
 	}

@@ -139,6 +139,6 @@ func TestOpenNamesWhatIsMissing(t *testing.T) {
 	cfg := storage.Config{Extension: component.MustNewIDWithName("file_storage", "leases")}
 	_, _, err := storage.Open(t.Context(), cfg, componenttest.NewNopHost(), leaseID)
 	require.EqualError(t, err, "find storage extension \"file_storage/leases\": it is not among `service::extensions`")
-	require.Error(t, (&storage.Config{}).Validate())
-	require.NoError(t, cfg.Validate())
+	require.Error(t, (&storage.Config{}).Check())
+	require.NoError(t, cfg.Check())
 }
