@@ -1,12 +1,14 @@
 package s3windowexporter
 
 import (
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
@@ -114,8 +116,23 @@ type LevelConfig struct {
 // ParquetConfig has the settings of format parquet.
 type ParquetConfig struct {
 	Codec   string         `mapstructure:"codec"` // zstd, snappy
-	Level   string         `mapstructure:"level"` // of zstd
+	Level   string         `mapstructure:"level"` // of zstd: fastest, 3
 	Columns []ColumnConfig `mapstructure:"columns"`
+}
+
+// spec pins how the records of a signal are encoded.
+func (c *Config) spec(signal partition.Signal) encode.Spec {
+	s := encode.Spec{
+		Signal: signal, Format: c.Format, Codec: c.Parquet.Codec,
+		RowGroupRows: encode.DefaultRowGroupRows, RowGroupBytes: encode.DefaultRowGroupBytes,
+	}
+	if s.Codec == codecZstd {
+		s.Level = c.Parquet.Level
+	}
+	for _, col := range c.Parquet.Columns {
+		s.Columns = append(s.Columns, encode.Column(col))
+	}
+	return s
 }
 
 // ColumnConfig promotes an attribute to a column of its own. One of the first
@@ -125,7 +142,7 @@ type ColumnConfig struct {
 	ResourceAttribute string `mapstructure:"resource_attribute"`
 	ScopeAttribute    string `mapstructure:"scope_attribute"`
 	As                string `mapstructure:"as"`
-	Type              string `mapstructure:"type"`
+	Type              string `mapstructure:"type"` // string, int64, double, bool
 }
 
 // JSONLConfig has the settings of format jsonl.
@@ -160,6 +177,7 @@ type TelemetryConfig struct {
 
 const (
 	formatParquet = "parquet"
+	codecZstd     = "zstd"
 	timeReceived  = "received"
 )
 
@@ -170,7 +188,7 @@ func createDefaultConfig() component.Config {
 		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000},
 		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour},
 		Format:          formatParquet,
-		Parquet:         ParquetConfig{Codec: "zstd", Level: "fastest"},
+		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},
 		Flush:           FlushConfig{TargetSizeMiB: 128, MaxAge: 5 * time.Minute, ShutdownGrace: 20 * time.Second},
 		MemoryLimitMiB:  512,
 		QueueConfig:     configoptional.Some(defaultQueue()),
@@ -178,6 +196,30 @@ func createDefaultConfig() component.Config {
 		Retry:           RetryConfig{InitialInterval: time.Second, MaxInterval: 30 * time.Second},
 		WriterRetention: 30 * 24 * time.Hour,
 	}
+}
+
+// defaultColumns are what most queries filter by. They cost nothing where no
+// record has them.
+func defaultColumns() []ColumnConfig {
+	var columns []ColumnConfig
+	name := strings.NewReplacer(".", "_")
+	for _, key := range []string{
+		"service.namespace", "service.instance.id", "service.version", "deployment.environment.name", "host.name",
+		"k8s.namespace.name", "k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region",
+	} {
+		columns = append(columns, ColumnConfig{ResourceAttribute: key, As: name.Replace(key), Type: "string"})
+	}
+	for _, key := range []string{
+		"http.request.method", "http.response.status_code", "http.route", "url.path", "error.type", "exception.type",
+		"db.system.name", "messaging.system", "rpc.system",
+	} {
+		c := ColumnConfig{Attribute: key, As: name.Replace(key), Type: "string"}
+		if key == "http.response.status_code" {
+			c.Type = "int64"
+		}
+		columns = append(columns, c)
+	}
+	return columns
 }
 
 func defaultQueue() exporterhelper.QueueBatchConfig {

@@ -10,7 +10,9 @@ import (
 
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/window"
 )
 
 const (
@@ -22,9 +24,6 @@ const (
 	maxConsumers = 64
 	maxParts     = 10_000
 	minQueue     = 1 << 20
-	// minMemoryMiB is what the queue's read-ahead, the encoders and a few
-	// windows need; each further consumer needs an encoder of its own.
-	minMemoryMiB = 128
 )
 
 var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: records wait in the queue until their window is committed; " +
@@ -140,18 +139,25 @@ func (c *Config) validateFormat() error {
 	if c.JSONL.HasValue() {
 		errs = append(errs, notYet("jsonl", "use `format: parquet`"))
 	}
-	switch c.Parquet.Codec {
-	case "zstd", "snappy":
-	default:
+	return errors.Join(append(errs, c.validateParquet()...)...)
+}
+
+func (c *Config) validateParquet() (errs []error) {
+	codecs := map[string]bool{codecZstd: true, "snappy": true}
+	if !codecs[c.Parquet.Codec] {
 		errs = append(errs, wrong("parquet::codec", c.Parquet.Codec, "zstd or snappy", "every reader of Parquet opens these"))
 	}
-	if c.Parquet.Level != "fastest" {
-		errs = append(errs, wrong("parquet::level", c.Parquet.Level, "fastest", "others cost more than they save"))
+	if c.Parquet.Level != "fastest" && c.Parquet.Level != "3" {
+		errs = append(errs, wrong("parquet::level", c.Parquet.Level, "fastest or 3", "others cost more than they save"))
 	}
-	if len(c.Parquet.Columns) > 0 {
-		errs = append(errs, notYet("parquet::columns", "every attribute is in the maps attributes, scope_attributes and resource_attributes"))
+	if len(errs) > 0 || c.Format != formatParquet {
+		return errs
 	}
-	return errors.Join(errs...)
+	_, err := encode.New(c.spec(partition.Logs))
+	for _, wrongColumn := range flatten(errors.Unwrap(err)) {
+		errs = append(errs, fmt.Errorf("`parquet::columns`: %w", wrongColumn))
+	}
+	return errs
 }
 
 func (c *Config) validateFlush() error {
@@ -162,7 +168,12 @@ func (c *Config) validateFlush() error {
 }
 
 func (c *Config) validateMemory() error {
-	if err := within("memory_limit_mib", c.MemoryLimitMiB, minMemoryMiB, maxMemoryMiB, "below that one window cannot be encoded while another fills"); err != nil {
+	consumers := 1
+	if q := c.QueueConfig.Get(); q != nil {
+		consumers = max(q.NumConsumers, 1)
+	}
+	least := (window.MinMemory(consumers) + 1<<20 - 1) >> 20
+	if err := within("memory_limit_mib", c.MemoryLimitMiB, least, maxMemoryMiB, "the queue's read-ahead, the encoders and the open windows share it"); err != nil {
 		return err
 	}
 	if c.Flush.TargetSizeMiB > c.MemoryLimitMiB/2 {

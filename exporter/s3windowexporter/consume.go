@@ -1,0 +1,80 @@
+package s3windowexporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+var errNotStarted = errors.New("exporter is not started")
+
+// consumeLogs puts a request into the queue, whole or not at all, and returns
+// when it is durable there. See accept for its errors.
+func (c *core) consumeLogs(ctx context.Context, ld plog.Logs) error {
+	parts, err := c.splitter.Logs(ctx, ld)
+	if err != nil {
+		return consumererror.NewPermanent(fmt.Errorf("accept request: %w", err))
+	}
+	return c.accept(ctx, partition.Logs, parts)
+}
+
+// accept appends the parts of a request. What will be refused again is a
+// permanent error. A full queue and a failing storage are not: as with the
+// queue of exporterhelper a plain error says so, which receivers answer with
+// Unavailable or 503, and clients send again.
+func (c *core) accept(ctx context.Context, signal partition.Signal, parts []partition.Part) error {
+	if c.queue == nil {
+		return errNotStarted
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	for _, p := range parts {
+		if int64(len(p.Payload)) > c.maxEntry {
+			return consumererror.NewPermanent(fmt.Errorf("accept request: %d bytes of tenant %q are more than `memory_limit_mib` (%d) lets be encoded at once (%d bytes): send smaller requests",
+				len(p.Payload), p.Tenant, c.cfg.MemoryLimitMiB, c.maxEntry))
+		}
+	}
+	err := c.queue.Append(ctx, records(signal, parts)...)
+	c.noteAppend(ctx, err)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, wal.ErrTooLarge), errors.Is(err, wal.ErrInvalid):
+		return consumererror.NewPermanent(fmt.Errorf("accept request: %w", err))
+	default:
+		return fmt.Errorf("accept request: %w", err)
+	}
+}
+
+func records(signal partition.Signal, parts []partition.Part) []wal.Record {
+	out := make([]wal.Record, len(parts))
+	for i, p := range parts {
+		out[i] = wal.Record{Tenant: p.Tenant, Signal: string(signal), Items: p.Items, Payload: p.Payload}
+	}
+	return out
+}
+
+// noteAppend reports a storage that fails and one that is back. A full queue
+// is no failure of the storage: what keeps it full is reported where it is.
+func (c *core) noteAppend(ctx context.Context, err error) {
+	switch {
+	case err == nil:
+		if c.appendFails.CompareAndSwap(true, false) {
+			c.status.set(appends, nil)
+		}
+	case ctx.Err() != nil, errors.Is(err, wal.ErrClosed), errors.Is(err, wal.ErrTooLarge), errors.Is(err, wal.ErrInvalid),
+		errors.Is(err, wal.ErrFull) && !errors.Is(err, storage.ErrStorageFull):
+	default:
+		if c.appendFails.CompareAndSwap(false, true) {
+			c.status.set(appends, fmt.Errorf("write to the queue's storage: %w", err))
+		}
+	}
+}

@@ -1,0 +1,242 @@
+package s3windowexporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+	"github.com/s3window/s3window/internal/window"
+)
+
+const (
+	// clientName tells the queue's storage from others of the same exporter.
+	clientName = "wal"
+	// proveWait is how long the first probe of the bucket is waited for before
+	// windows are begun without it.
+	proveWait = 10 * time.Second
+	// closeWait is how long the queue may take to close when the time for the
+	// shutdown is over.
+	closeWait = 5 * time.Second
+)
+
+// core is what all signals of one exporter share: the queue, the memory limit
+// and the windows.
+type core struct {
+	set      exporter.Settings
+	cfg      *Config
+	splitter *partition.Splitter
+	status   *status
+	observer *observer
+
+	members   int // signals not shut down yet; guarded by the factory's mu
+	startOnce sync.Once
+	startErr  error
+
+	// Set by start.
+	queue    *wal.WAL
+	lakes    *lakes
+	runtime  *window.Runtime
+	maxEntry int64
+
+	appendFails atomic.Bool
+	stopping    chan struct{}      // closed by shutdown
+	cancel      context.CancelFunc // of the background work
+	background  sync.WaitGroup
+}
+
+// newCore makes a core that is not started. It does no I/O.
+func newCore(set exporter.Settings, cfg *Config) (*core, error) {
+	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, fmt.Errorf("make metrics: %w", err)
+	}
+	s := &status{logger: set.Logger}
+	return &core{
+		set: set, cfg: cfg, splitter: partition.NewSplitter(cfg.Tenant.rules()), status: s,
+		observer: &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant},
+		stopping: make(chan struct{}),
+	}, nil
+}
+
+// start opens the queue, which is local, and starts the background work. It
+// connects to nothing else: a collector comes up while its bucket is down. An
+// error leaves nothing open.
+func (c *core) start(ctx context.Context, host component.Host) (err error) {
+	step, crashes, err := steps()
+	if err != nil {
+		return err
+	}
+	if crashes {
+		c.set.Logger.Warn("This process will kill itself, because " + crashVariable + " is set")
+	}
+	leases, err := leaseExtension(host, c.cfg.Lease)
+	if err != nil {
+		return err
+	}
+	queue, err := c.openQueue(ctx, host, step)
+	if err != nil {
+		return err
+	}
+	c.lakes = newLakes(c.cfg, leases, queue, step)
+	if err := c.prepare(ctx, host, queue, step); err != nil {
+		c.lakes.close()
+		return errors.Join(fmt.Errorf("start exporter: %w", err), queue.Close(ctx))
+	}
+	c.work()
+	return nil
+}
+
+// prepare makes what works over the open queue.
+func (c *core) prepare(ctx context.Context, host component.Host, queue *wal.WAL, step func(string)) (err error) {
+	if err := c.takeOver(ctx, host, queue); err != nil {
+		return err
+	}
+	if err := c.lakes.prepare(ctx); err != nil {
+		return err
+	}
+	if c.runtime, err = window.New(c.windowOptions(queue, step)); err != nil {
+		return err
+	}
+	c.queue = queue
+	return c.watch()
+}
+
+// openQueue opens the WAL in the storage that is configured.
+func (c *core) openQueue(ctx context.Context, host component.Host, step func(string)) (*wal.WAL, error) {
+	cfg := c.cfg.QueueConfig.Get()
+	var client storage.Client
+	var err error
+	if cfg.StorageID != nil {
+		if client, err = storageClient(ctx, host, *cfg.StorageID, c.set.ID, clientName); err != nil {
+			return nil, err
+		}
+	}
+	info, err := window.Origins{Sink: c.cfg.Sink, Lake: c.cfg.S3.ref()}.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("open queue: %w", err)
+	}
+	limit := cfg.QueueSize
+	if client == nil {
+		limit = min(limit, c.cfg.MemoryLimitMiB<<20)
+		c.set.Logger.Warn("The queue is in memory: what is acknowledged and not committed is lost with this process; set sending_queue::storage",
+			zap.Int64("limit_bytes", limit))
+	}
+	queue, err := wal.Open(ctx, wal.Options{
+		Client: client, Limit: limit, Sizer: sizer(cfg.Sizer), BlockOnOverflow: cfg.BlockOnOverflow,
+		SegmentSize: c.cfg.WAL.SegmentSizeMiB << 20, SegmentAge: c.cfg.WAL.SegmentAge,
+		WriterInfo: info, OnDamage: c.observer.damaged, Fault: step, Logger: c.set.Logger,
+	})
+	if err != nil && client != nil {
+		err = errors.Join(fmt.Errorf("`sending_queue::storage` (%v): %w", cfg.StorageID, err), client.Close(ctx))
+	}
+	return queue, err
+}
+
+func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
+	switch s {
+	case exporterhelper.RequestSizerTypeItems:
+		return wal.Items
+	case exporterhelper.RequestSizerTypeRequests:
+		return wal.Requests
+	default:
+		return wal.Bytes
+	}
+}
+
+func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
+	o := window.Options{
+		Queue: queue, Sink: c.cfg.Sink,
+		Policy:    flush.Config{TargetSize: c.cfg.Flush.TargetSizeMiB << 20, MaxAge: c.cfg.Flush.MaxAge},
+		Memory:    c.cfg.MemoryLimitMiB << 20,
+		Consumers: c.cfg.QueueConfig.Get().NumConsumers,
+		Grace:     c.cfg.Flush.ShutdownGrace,
+		Retry:     window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
+		Target:    c.cfg.target, Open: c.lakes.open, Log: c.lakes.log,
+		Observer: c.observer, Logger: c.set.Logger, Step: step,
+	}
+	c.maxEntry = o.MaxEntry()
+	return o
+}
+
+// target says what the windows of a partition are sealed to.
+func (c *Config) target(_ string, signal partition.Signal) window.Target {
+	return window.Target{Lake: c.S3.ref(), Align: c.Partition.Align, Spec: c.spec(signal)}
+}
+
+// work starts what runs until shutdown: the probe of the bucket, and the
+// windows, which begin when it was tried once.
+func (c *core) work() {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.cancel = cancel
+	tried := make(chan struct{})
+	c.background.Go(func() {
+		check := bucketChecker{core: c, tried: tried}
+		check.run(ctx)
+	})
+	c.background.Go(func() {
+		patience := time.NewTimer(proveWait)
+		defer patience.Stop()
+		select {
+		case <-tried:
+		case <-patience.C:
+		case <-c.stopping:
+		}
+		if err := c.runtime.Run(ctx); err != nil {
+			c.status.fail(fmt.Errorf("run windows: %w", err))
+		}
+	})
+}
+
+// shutdown commits what is worth it within `flush::shutdown_grace` and ctx,
+// leaves the rest in the queue, and returns without a goroutine left. It may be
+// called without a start, or after one that failed.
+func (c *core) shutdown(ctx context.Context) error {
+	c.status.end()
+	defer c.observer.builder.Shutdown()
+	if c.cancel == nil {
+		return nil
+	}
+	close(c.stopping)
+	stop := context.AfterFunc(ctx, c.cancel)
+	err := c.runtime.Shutdown(context.WithoutCancel(ctx))
+	stop()
+	c.cancel()
+	c.background.Wait()
+	c.sayWhatIsLeft()
+	if ctx.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeWait)
+		defer cancel()
+		ctx = late
+	}
+	err = errors.Join(err, c.queue.Close(ctx))
+	c.lakes.close()
+	return err
+}
+
+// sayWhatIsLeft tells of acknowledged records that are not committed: the next
+// start goes on with those in a storage, and those in memory are lost here.
+func (c *core) sayWhatIsLeft() {
+	left := c.queue.Stats()
+	switch {
+	case left.Entries == 0:
+	case c.cfg.QueueConfig.Get().StorageID == nil:
+		c.set.Logger.Error("Entries in the memory queue are lost with this shutdown; set sending_queue::storage",
+			zap.Int64("entries", left.Entries), zap.Int64("bytes", left.Bytes))
+	default:
+		c.set.Logger.Info("Entries in the queue are left for the next start",
+			zap.Int64("entries", left.Entries), zap.Int64("bytes", left.Bytes))
+	}
+}

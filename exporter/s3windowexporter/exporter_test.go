@@ -1,0 +1,221 @@
+package s3windowexporter
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
+	"go.opentelemetry.io/collector/extension/extensiontest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/xpdata/request"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+
+	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
+	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+func TestRecordsReachTheirTenantsWindows(t *testing.T) {
+	r := newRig(t)
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(3, "a", "b", "a")))
+	require.NoError(t, e.ConsumeLogs(t.Context(), plog.NewLogs()))
+	r.awaitCommitted("a", 6)
+	r.awaitCommitted("b", 3)
+	r.shutdown(e)
+	assert.Empty(t, r.host.statuses(), "nothing failed")
+}
+
+// A collector comes up and accepts data while the bucket is down, says so, and
+// recovers by itself.
+func TestBucketIsDownAtStart(t *testing.T) {
+	r := newRig(t)
+	r.bucketDown()
+	e := r.start()
+	for range 5 {
+		require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	}
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusRecoverableError })
+	_, err := r.host.last()
+	require.ErrorContains(t, err, "500 InternalError")
+	require.Zero(t, r.committed("a"))
+	r.proxy.Heal()
+	r.awaitCommitted("a", 5)
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusOK })
+	r.shutdown(e)
+}
+
+func TestBucketFailsLater(t *testing.T) {
+	r := newRig(t)
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.awaitCommitted("a", 1)
+	r.bucketDown()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusRecoverableError })
+	r.proxy.Heal()
+	r.awaitCommitted("a", 2)
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusOK })
+	r.shutdown(e)
+}
+
+// I1: what a shutdown leaves in the queue is committed by the next start, once.
+func TestNextStartCommitsWhatIsLeft(t *testing.T) {
+	r := newRig(t)
+	r.bucketDown()
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(7, "a")))
+	r.shutdown(e)
+	require.Zero(t, r.committed("a"))
+	r.proxy.Heal()
+	e = r.start()
+	r.awaitCommitted("a", 7)
+	r.shutdown(e)
+	e = r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.awaitCommitted("a", 8)
+	r.shutdown(e)
+	_, open := r.storage.opens()
+	assert.Zero(t, open, "clients are closed")
+}
+
+// What exporterhelper's queue of the same exporter left is taken over, once.
+func TestStockQueueIsTakenOver(t *testing.T) {
+	r := newRig(t)
+	set := settings()
+	stock, err := r.storage.GetClient(t.Context(), component.KindExporter, set.ID, "logs")
+	require.NoError(t, err)
+	value, err := request.MarshalLogs(t.Context(), logs(4, "a", "b"))
+	require.NoError(t, err)
+	require.NoError(t, stock.Set(t.Context(), "0", value))
+	require.NoError(t, stock.Set(t.Context(), "ri", make([]byte, 8)))
+	require.NoError(t, stock.Set(t.Context(), "wi", []byte{1, 0, 0, 0, 0, 0, 0, 0}))
+	require.NoError(t, stock.Close(t.Context()))
+	for range 2 {
+		e := r.start()
+		r.awaitCommitted("a", 4)
+		r.awaitCommitted("b", 4)
+		r.shutdown(e)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Telemetry.PerTenant = true
+	tel := componenttest.NewTelemetry()
+	set := metadatatest.NewSettings(tel)
+	set.ID = settings().ID
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(3, "a")))
+	r.awaitCommitted("a", 3)
+	of := attribute.NewSet(attribute.String("signal", "logs"), attribute.String("tenant", "a"))
+	why := attribute.NewSet(attribute.String("signal", "logs"), attribute.String("tenant", "a"), attribute.String("reason", "age"))
+	r.await(func() bool { _, err := tel.GetMetric("otelcol_exporter_s3window_windows"); return err == nil })
+	metadatatest.AssertEqualExporterS3windowWindows(t, tel, []metricdata.DataPoint[int64]{{Attributes: why, Value: 1}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterS3windowRecords(t, tel, []metricdata.DataPoint[int64]{{Attributes: of, Value: 3}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterS3windowMemoryLimit(t, tel, []metricdata.DataPoint[int64]{{Value: 512 << 20}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterS3windowWalEntries(t, tel, []metricdata.DataPoint[int64]{{Value: 0}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	for _, name := range []string{"object_bytes", "raw_bytes", "flush_duration", "commit_duration", "lag", "memory_held", "wal_bytes"} {
+		_, err := tel.GetMetric("otelcol_exporter_s3window_" + name)
+		assert.NoError(t, err)
+	}
+	r.shutdown(e)
+	require.NoError(t, tel.Shutdown(context.Background()))
+}
+
+// leases is a lease extension that counts.
+type leases struct {
+	component.StartFunc
+	component.ShutdownFunc
+	*leaseextension.Participant
+}
+
+func TestLeaseExtensionIsUsed(t *testing.T) {
+	r := newRig(t)
+	id := component.MustNewID("lease")
+	r.cfg.Lease = &id
+	own := &leases{Participant: leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{})}
+	defer own.Close()
+	r.host.extensions[id] = own
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.awaitCommitted("a", 1)
+	r.shutdown(e)
+	head := partition.HeadName(r.cfg.S3.Bucket, "", partition.ID{Sink: "default", Tenant: "a", Signal: partition.Logs})
+	state, err := own.Read(t.Context(), head)
+	require.NoError(t, err)
+	assert.Contains(t, string(state), `"k":1`)
+	for _, seen := range r.proxy.Seen() {
+		assert.NotContains(t, seen.Path, "/leases/", "the bucket holds no lease")
+	}
+}
+
+// A store that does not honour If-None-Match is refused for good.
+func TestUnconditionalStoreIsRefused(t *testing.T) {
+	r := newOfflineRig(t, unconditionalStore(t))
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusPermanentError })
+	_, err := r.host.last()
+	require.ErrorContains(t, err, "does not honour If-None-Match")
+	r.shutdown(e)
+}
+
+// The same on a real storage, which gives its file to one process at a time.
+func TestNextStartOnFileStorage(t *testing.T) {
+	r := newRig(t)
+	factory := filestorage.NewFactory()
+	cfg := factory.CreateDefaultConfig().(*filestorage.Config)
+	cfg.Directory, cfg.FSync, cfg.Timeout = t.TempDir(), true, 100*time.Millisecond
+	ext, err := factory.Create(t.Context(), extensiontest.NewNopSettings(factory.Type()), cfg)
+	require.NoError(t, err)
+	require.NoError(t, ext.Start(t.Context(), r.host))
+	r.host.extensions[storageID()] = ext
+
+	r.bucketDown()
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(7, "a", "b")))
+	second := &rig{t: t, host: r.host, cfg: r.cfg, factory: NewFactory()}
+	twin := second.create(settings())
+	require.ErrorContains(t, twin.Start(t.Context(), r.host), "check that it can be written, and that no other collector uses it")
+	r.shutdown(twin)
+	r.shutdown(e)
+	r.proxy.Heal()
+	e = r.start()
+	r.awaitCommitted("a", 7)
+	r.awaitCommitted("b", 7)
+	r.shutdown(e)
+	require.NoError(t, ext.Shutdown(t.Context()))
+}
+
+func TestMemoryQueue(t *testing.T) {
+	r := newRig(t)
+	r.cfg.QueueConfig.Get().StorageID = nil
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "a")))
+	r.awaitCommitted("a", 2)
+	r.shutdown(e)
+	names, _ := r.storage.opens()
+	assert.Empty(t, names)
+}
+
+func TestSizers(t *testing.T) {
+	for in, want := range map[exporterhelper.RequestSizerType]wal.Sizer{
+		exporterhelper.RequestSizerTypeBytes:    wal.Bytes,
+		exporterhelper.RequestSizerTypeItems:    wal.Items,
+		exporterhelper.RequestSizerTypeRequests: wal.Requests,
+	} {
+		assert.Equal(t, want, sizer(in))
+	}
+}

@@ -1,0 +1,126 @@
+package s3windowexporter
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componentstatus"
+	"go.opentelemetry.io/collector/exporter"
+
+	"github.com/s3window/s3window/internal/wal"
+)
+
+func TestStartErrorsSayWhatToDo(t *testing.T) {
+	id := component.MustNewIDWithName("lease", "etcd")
+	for name, c := range map[string]struct {
+		prepare func(*rig)
+		want    string
+	}{
+		"no storage extension": {
+			func(r *rig) { r.host.extensions = nil },
+			"`sending_queue::storage` (file_storage) names no running extension: configure it under `extensions` and list it in `service::extensions`",
+		},
+		"not a storage extension": {
+			func(r *rig) { r.host.extensions[storageID()] = struct{ component.Component }{} },
+			"`sending_queue::storage` (file_storage) is not a storage extension: name one such as file_storage",
+		},
+		"storage is taken": {
+			func(r *rig) { r.storage.refuse = errors.New("timeout") },
+			"`sending_queue::storage` (file_storage) gives no storage: timeout: check that it can be written, and that no other collector uses it",
+		},
+		"storage fails": {
+			func(r *rig) { r.storage.fail = errors.New("disk is gone") },
+			"`sending_queue::storage` (file_storage): open queue: ",
+		},
+		"no lease extension": {
+			func(r *rig) { r.cfg.Lease = &id },
+			"`lease` (lease/etcd) names no running extension: configure it under `extensions` and list it in `service::extensions`",
+		},
+		"not a lease extension": {
+			func(r *rig) { r.cfg.Lease = &id; r.host.extensions[id] = r.storage },
+			"`lease` (lease/etcd) is not a lease extension: name one, or leave it out for leases in the bucket",
+		},
+		"crash point": {
+			func(r *rig) { r.t.Setenv(crashVariable, ":0") },
+			`read S3WINDOW_CRASH_AT (":0"): must be a point, or a point and how often it is passed, such as after_seal:3`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newOfflineRig(t, "http://127.0.0.1:1")
+			c.prepare(r)
+			e := r.create(settings())
+			require.ErrorContains(t, e.Start(t.Context(), r.host), c.want)
+			require.ErrorIs(t, e.ConsumeLogs(t.Context(), logs(1, "a")), errNotStarted)
+			r.storage.set(nil)
+			r.shutdown(e)
+			_, open := r.storage.opens()
+			assert.Zero(t, open, "a start that failed leaves nothing open")
+		})
+	}
+}
+
+func TestShutdownAtTheEndOfItsTime(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Flush.ShutdownGrace = time.Minute
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.NoError(t, e.Shutdown(ctx), "what is left is in the queue")
+	e = r.start()
+	r.awaitCommitted("a", 1)
+	r.shutdown(e)
+}
+
+func TestShutdownWithoutStart(t *testing.T) {
+	r := newOfflineRig(t, "http://127.0.0.1:1")
+	e := r.create(settings())
+	require.ErrorIs(t, e.ConsumeLogs(t.Context(), logs(1, "a")), errNotStarted)
+	r.shutdown(e)
+}
+
+// Two signals of one exporter share one core: it starts with the first and
+// stops with the last.
+func TestSignalsShareOneCore(t *testing.T) {
+	r := newRig(t)
+	first, second := r.create(settings()), r.create(settings())
+	other := &host{extensions: r.host.extensions}
+	require.NoError(t, first.Start(t.Context(), r.host))
+	require.NoError(t, second.Start(t.Context(), other))
+	names, _ := r.storage.opens()
+	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs"}, names, "one queue is open")
+
+	require.NoError(t, first.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.shutdown(first)
+	r.shutdown(first) // again: it counts once
+	require.NoError(t, second.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.awaitCommitted("a", 2)
+
+	r.bucketDown()
+	require.NoError(t, second.ConsumeLogs(t.Context(), logs(1, "a")))
+	r.await(func() bool { s, _ := other.last(); return s == componentstatus.StatusRecoverableError })
+	assert.Equal(t, r.host.statuses(), other.statuses(), "both are told")
+	r.shutdown(second)
+	require.ErrorIs(t, second.ConsumeLogs(t.Context(), logs(1, "a")), wal.ErrClosed)
+	_, open := r.storage.opens()
+	assert.Zero(t, open)
+}
+
+func TestExportersOfOtherIDsShareNothing(t *testing.T) {
+	r := newOfflineRig(t, "http://127.0.0.1:1")
+	set := settings()
+	a := r.create(set)
+	set.ID = component.MustNewIDWithName("s3window", "other")
+	b := r.create(set)
+	for _, e := range []exporter.Logs{a, b} {
+		require.NoError(t, e.Start(t.Context(), r.host))
+		defer r.shutdown(e)
+	}
+	names, _ := r.storage.opens()
+	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs", "s3window/other/wal", "s3window/other/logs"}, names)
+}

@@ -1,0 +1,99 @@
+package s3windowexporter
+
+import (
+	"context"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+	"github.com/s3window/s3window/internal/window"
+)
+
+// observer turns what the packages below tell into metrics and status. It is
+// safe for concurrent use.
+type observer struct {
+	builder   *metadata.TelemetryBuilder
+	status    *status
+	perTenant bool
+}
+
+var _ window.Observer = (*observer)(nil)
+
+func (o *observer) attributes(tenant string, signal partition.Signal, more ...attribute.KeyValue) metric.MeasurementOption {
+	more = append(more, attribute.String("signal", string(signal)))
+	if o.perTenant {
+		more = append(more, attribute.String("tenant", tenant))
+	}
+	return metric.WithAttributeSet(attribute.NewSet(more...))
+}
+
+// Committed implements window.Observer.
+func (o *observer) Committed(c window.Committed) {
+	ctx, b := context.Background(), o.builder
+	of := o.attributes(c.Tenant, c.Signal)
+	b.ExporterS3windowWindows.Add(ctx, 1, o.attributes(c.Tenant, c.Signal, attribute.String("reason", string(c.Reason))))
+	b.ExporterS3windowRecords.Add(ctx, c.Records, of)
+	b.ExporterS3windowObjectBytes.Add(ctx, c.Bytes, of)
+	b.ExporterS3windowRawBytes.Add(ctx, c.RawBytes, of)
+	b.ExporterS3windowReplacedStrings.Add(ctx, c.Replaced, of)
+	b.ExporterS3windowFlushDuration.Record(ctx, c.Flush.Seconds(), of)
+	b.ExporterS3windowCommitDuration.Record(ctx, c.Commit.Seconds(), of)
+}
+
+// Retried implements window.Observer.
+func (o *observer) Retried(op, tenant string, signal partition.Signal) {
+	o.builder.ExporterS3windowRetries.Add(context.Background(), 1, o.attributes(tenant, signal, attribute.String("operation", op)))
+}
+
+// Fenced implements window.Observer.
+func (o *observer) Fenced(tenant string, signal partition.Signal) {
+	o.builder.ExporterS3windowFenced.Add(context.Background(), 1, o.attributes(tenant, signal))
+}
+
+// Lost implements window.Observer.
+func (o *observer) Lost(entries int, records int64, tenant string, signal partition.Signal) {
+	of := o.attributes(tenant, signal)
+	o.builder.ExporterS3windowQuarantinedEntries.Add(context.Background(), int64(entries), of)
+	o.builder.ExporterS3windowLostRecords.Add(context.Background(), records, of)
+}
+
+// Health implements window.Observer.
+func (o *observer) Health(err error) { o.status.set(flushes, err) }
+
+// damaged counts what the queue found damaged. Its log has the rest.
+func (o *observer) damaged(d wal.Damage) {
+	if d.Kind == "entry" {
+		o.Lost(1, int64(d.Items), d.Tenant, partition.Signal(d.Signal))
+	}
+}
+
+// watch registers what is asked when metrics are collected.
+func (c *core) watch() error {
+	b := c.observer.builder
+	if err := b.RegisterExporterS3windowLagCallback(func(_ context.Context, o metric.Float64Observer) error {
+		o.Observe(c.runtime.Stats().Lag.Seconds())
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, register := range []struct {
+		with  func(metric.Int64Callback) error
+		value func() int64
+	}{
+		{b.RegisterExporterS3windowMemoryHeldCallback, func() int64 { return c.runtime.Stats().Held }},
+		{b.RegisterExporterS3windowMemoryLimitCallback, func() int64 { return c.runtime.Stats().Limit }},
+		{b.RegisterExporterS3windowWalBytesCallback, func() int64 { return c.queue.Stats().Bytes }},
+		{b.RegisterExporterS3windowWalEntriesCallback, func() int64 { return c.queue.Stats().Entries }},
+	} {
+		if err := register.with(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(register.value())
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
