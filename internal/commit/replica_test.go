@@ -64,7 +64,7 @@ func (t *tape) next(label string) laketest.Fault {
 func (t *tape) crashes() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.kind == crashAt && len(t.labels)-1 == t.target
+	return !t.off && t.kind == crashAt && len(t.labels)-1 == t.target
 }
 
 // replica is the window side without concurrency: it replays, seals, uploads,
@@ -186,6 +186,14 @@ func (x *replica) replay(ctx context.Context) (map[string]int64, error) {
 		}
 		ends[writer] = end
 	}
+	for _, e := range slices.Clone(x.wal.entries) {
+		if e.stamp >= ends[e.writer] {
+			continue
+		}
+		if err := x.drop(e); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range slices.Clone(x.wal.seals) {
 		if s.end <= ends[s.writer] {
 			if err := x.trim(s); err != nil {
@@ -224,15 +232,18 @@ func (x *replica) upload(ctx context.Context, s walSeal, after int64) (Window, e
 // its seal.
 func (x *replica) trim(s walSeal) error {
 	for _, e := range x.wal.in(s) {
-		err := x.disk("trim", func(d *wal) {
-			d.entries = slices.DeleteFunc(d.entries, func(o walEntry) bool { return o == e })
-		})
-		if err != nil {
+		if err := x.drop(e); err != nil {
 			return err
 		}
 	}
 	return x.disk("delete-seal", func(d *wal) {
 		d.seals = slices.DeleteFunc(d.seals, func(o walSeal) bool { return o == s })
+	})
+}
+
+func (x *replica) drop(e walEntry) error {
+	return x.disk("trim", func(d *wal) {
+		d.entries = slices.DeleteFunc(d.entries, func(o walEntry) bool { return o == e })
 	})
 }
 
