@@ -149,9 +149,11 @@ func (t *turn) window(ctx context.Context, w Window, last bool) error {
 
 // covered looks ahead, and says whether w is committed already. An error says
 // that w may not be committed as it is.
+//
+// It may read many manifests, behind a head that was rolled back far or for a
+// writer that was pruned. No deadline cuts that short, or it would never end:
+// the lease renews itself meanwhile.
 func (t *turn) covered(ctx context.Context, w Window) (bool, error) {
-	ctx, cancel := t.bound(ctx)
-	defer cancel()
 	before := t.state.K
 	s, err := t.log.ahead(ctx, t.state)
 	t.state = s // what was folded before an error is committed all the same

@@ -145,10 +145,15 @@ func (l *Log) rebuild(ctx context.Context) (State, error) {
 			return nil
 		})
 	})
-	if err != nil {
-		return State{}, fmt.Errorf("rebuild head %q: %w", l.name, err)
+	if err == nil {
+		return s, nil
 	}
-	return s, nil
+	if ctx.Err() == nil && !errors.As(err, new(*Blocked)) { // manifests come in order: it is the next one
+		if why := l.unreadable(ctx, s.K+1); why != nil {
+			err = l.blocked(s.K+1, why.Error(), why)
+		}
+	}
+	return State{}, fmt.Errorf("rebuild head %q: %w", l.name, err)
 }
 
 // scan reads from the manifests up to s.K where writer is committed up to; 0

@@ -143,9 +143,6 @@ func (r *rig) process(holder string, opts ...func(*Options)) *process {
 	return p
 }
 
-// crash ends a life: nothing of it reaches a store any more.
-func (p *process) crash() { p.leases.Close() }
-
 // win is a window with one object, which is put if it is not there.
 func (r *rig) win(writer string, after, start, end int64) Window {
 	r.t.Helper()

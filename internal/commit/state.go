@@ -41,10 +41,10 @@ type Writer struct {
 func decodeState(raw []byte) (State, error) {
 	var s State
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return State{}, fmt.Errorf("decode head: %w", err)
+		return State{}, fmt.Errorf("decode head: %w: remove its record to have it rebuilt from the bucket", err)
 	}
 	if err := s.check(); err != nil {
-		return State{}, fmt.Errorf("decode head: %w", err)
+		return State{}, fmt.Errorf("decode head: %w: remove its record to have it rebuilt from the bucket", err)
 	}
 	return s, nil
 }

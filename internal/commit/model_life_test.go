@@ -1,0 +1,233 @@
+package commit
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/internal/lake"
+)
+
+// walEntry is one record in a WAL; those of one group share a stamp.
+type walEntry struct {
+	writer string
+	stamp  int64
+	record int
+}
+
+// walSeal is a sealed window: all that decides its keys and its rows.
+type walSeal struct {
+	writer     string
+	start, end int64
+	parts      int // pinned
+}
+
+// wal is what a replica's disk holds.
+type wal struct {
+	entries []walEntry
+	seals   []walSeal
+	last    int64
+	writers []string // of every life
+}
+
+func (d *wal) clone() *wal {
+	return &wal{slices.Clone(d.entries), slices.Clone(d.seals), d.last, slices.Clone(d.writers)}
+}
+
+// proc is one replica: its WAL, and its lives one after another.
+type proc struct {
+	world *world
+	n     int
+	wal   *wal
+	lives int
+	life  *life // nil while down
+	gone  bool  // never comes back
+	enc   int   // version of the encoder
+}
+
+// life is one life of a replica: the reference of what the window side does.
+type life struct {
+	*proc
+	name   string
+	writer string
+	ctx    context.Context
+	kill   context.CancelFunc
+	leases *leaseextension.Participant
+	lake   *lake.Lake
+	log    *Log
+	work   sync.WaitGroup
+
+	// world.mu guards everything declared below.
+	dead       bool
+	pausedTill time.Duration
+	calls      map[string]int
+	ready      bool
+	reading    bool
+	resync     bool
+	committing bool
+	sweeping   bool
+	swept      bool
+	chain      map[string]int64
+	queue      []*simWindow
+}
+
+func (p *proc) start() {
+	w := p.world
+	w.mu.Lock()
+	if p.life != nil || p.gone {
+		w.mu.Unlock()
+		return
+	}
+	p.lives++
+	x := &life{proc: p, name: fmt.Sprintf("P%d.%d", p.n, p.lives), calls: map[string]int{}, chain: map[string]int64{}}
+	p.life = x
+	r := w.rng("start", x.name)
+	if w.encoder && r.Float64() < 0.5 {
+		p.enc++
+	}
+	x.writer = fmt.Sprintf("w%c%caaaaaaaaaa", 'a'+p.n, 'a'+p.lives%26)
+	if w.broken == "same writer after a restart" {
+		x.writer = fmt.Sprintf("w%caaaaaaaaaaa", 'a'+p.n)
+	}
+	earlier := slices.Clone(p.wal.writers)
+	p.wal.writers = append(p.wal.writers, x.writer)
+	x.ctx, x.kill = context.WithCancel(context.Background())
+	w.mu.Unlock()
+
+	holder := func(writer string) string { return "gw/" + writer }
+	x.leases = leaseextension.NewLeases(netKV{x}, leaseextension.Options{Holder: holder(x.writer), TTL: modelTTL})
+	x.lake = lake.New(netBucket{x}, testRef, lake.WithReaders(4))
+	x.log = New(x.lake, x.leases, testID, Options{
+		Holder: holder(x.writer),
+		Predecessors: func(h string) bool {
+			return slices.ContainsFunc(earlier, func(e string) bool { return holder(e) == h })
+		},
+		Timeout: 13 * time.Second, Margin: 5 * time.Second, Retention: w.retention(), Step: x.step,
+	})
+	w.logf("%s starts as %s", x.name, x.writer)
+	x.work.Go(x.accept)
+	x.work.Go(x.flush)
+}
+
+func (w *world) retention() time.Duration {
+	if w.prune {
+		return 150 * time.Second
+	}
+	return 0
+}
+
+func (x *life) step(label string) {
+	x.world.mu.Lock()
+	defer x.world.mu.Unlock()
+	switch label {
+	case "commit:rebuild":
+		x.world.stats.Rebuilt++
+	case "commit:scan":
+		x.world.stats.Scans++
+	}
+}
+
+// crash ends the life at once. What it has sent is still on its way.
+func (x *life) crash() {
+	w := x.world
+	w.mu.Lock()
+	if x.dead {
+		w.mu.Unlock()
+		return
+	}
+	x.dead = true
+	x.proc.life = nil
+	w.mu.Unlock()
+	w.logf("%s dies", x.name)
+	x.kill()
+	w.running.Go(func() { x.leases.Close(); x.work.Wait() })
+}
+
+func (x *life) isDead() bool {
+	x.world.mu.Lock()
+	defer x.world.mu.Unlock()
+	return x.dead
+}
+
+// gate holds the life up while it is paused, as SIGSTOP does. Those who are
+// held wake up one after another, in an order that the label decides.
+func (x *life) gate(label string) {
+	for {
+		x.world.mu.Lock()
+		d := x.pausedTill - x.world.now()
+		dead := x.dead
+		x.world.mu.Unlock()
+		if d <= 0 || dead {
+			return
+		}
+		time.Sleep(d + between(x.world.rng(label), 0, time.Millisecond))
+	}
+}
+
+// align waits for the next point of the life's grid.
+func (x *life) align(ctx context.Context) error {
+	offset := time.Duration(x.n*137+x.lives*29)*time.Millisecond%time.Second + time.Duration(x.n*101+x.lives*7)
+	d := (x.world.now() - offset) % kvGrid
+	timer := time.NewTimer(kvGrid - d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// rng gives the source for the next call of this kind on this key.
+func (x *life) rng(kind, key string) *rand.Rand {
+	x.world.mu.Lock()
+	n := x.calls[kind+key]
+	x.calls[kind+key]++
+	x.world.mu.Unlock()
+	return x.world.rng(x.name, kind, key, n)
+}
+
+// sleep pauses a loop of the life; false means that it is dead.
+func (x *life) sleep(loop string, a, b time.Duration) bool {
+	timer := time.NewTimer(between(x.rng("sleep", loop), a, b))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-x.ctx.Done():
+	}
+	x.gate(loop)
+	return !x.isDead()
+}
+
+// disk is one atomic, durable operation on the WAL's storage. It returns false
+// without doing anything once the life is dead.
+func (x *life) disk(who string, f func(d *wal)) bool {
+	x.gate(who)
+	w := x.world
+	w.mu.Lock()
+	ok := !x.dead
+	if ok {
+		f(x.wal)
+	}
+	w.mu.Unlock()
+	return ok && x.sleep("disk "+who, time.Millisecond, 30*time.Millisecond)
+}
+
+// open gives the entries that no seal covers, those of one writer together.
+func (d *wal) open() []walEntry {
+	var open []walEntry
+	for _, e := range d.entries {
+		if !slices.ContainsFunc(d.seals, func(s walSeal) bool { return s.holds(e) }) {
+			open = append(open, e)
+		}
+	}
+	return open
+}
+
+func (s walSeal) holds(e walEntry) bool {
+	return e.writer == s.writer && s.start <= e.stamp && e.stamp < s.end
+}
