@@ -367,7 +367,7 @@ func (w *world) bodies(tenant string) []string {
 // eventually waits in the bubble's time until f holds.
 func eventually(t testing.TB, f func() bool) {
 	t.Helper()
-	for range 100000 {
+	for range 2000 {
 		if f() {
 			return
 		}
