@@ -52,6 +52,7 @@ func (b *bucketChecker) note(ctx context.Context, err error) (final bool) {
 	case err == nil:
 		b.core.status.set(bucketCheck, nil)
 		logger.Info("Bucket is checked", zap.String("bucket", bucket))
+		b.warnOfOthers(ctx)
 		return true
 	case ctx.Err() != nil:
 		return true
@@ -65,6 +66,19 @@ func (b *bucketChecker) note(ctx context.Context, err error) (final bool) {
 		logger.Warn("Bucket cannot be used yet; what is accepted is kept in the queue", zap.String("bucket", bucket), zap.Error(err))
 	}
 	return false
+}
+
+// warnOfOthers tells of another sink under the same prefix: readers that glob
+// see the rows of both. It is no error, and not finding out is none.
+func (b *bucketChecker) warnOfOthers(ctx context.Context) {
+	logger := b.core.set.Logger
+	switch other, err := b.core.lakes.otherSink(ctx); {
+	case err != nil && ctx.Err() == nil:
+		logger.Warn("Other sinks in the bucket cannot be looked for", zap.Error(err))
+	case other != "":
+		logger.Warn("Another sink commits under the same prefix, and readers that glob mix the rows of both; give each its own s3::prefix",
+			zap.String("sink", b.core.cfg.Sink), zap.String("other_sink", other), zap.String("prefix", b.core.cfg.S3.Prefix))
+	}
 }
 
 // kind is a reason without its numbers, such as the port of a connection that

@@ -1,6 +1,7 @@
 package s3windowexporter
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -200,4 +201,16 @@ func TestSecretsAreNotShown(t *testing.T) {
 	s3, err := conf.Sub("s3")
 	require.NoError(t, err)
 	assert.Equal(t, "[REDACTED]", s3.Get("secret_access_key"))
+}
+
+// The README names every setting.
+func TestReadmeNamesEverySetting(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	conf := confmap.New()
+	require.NoError(t, conf.Marshal(load(t, "s3window/all")))
+	for _, key := range conf.AllKeys() {
+		parts := strings.Split(key, confmap.KeyDelimiter)
+		assert.Contains(t, string(readme), parts[len(parts)-1], key)
+	}
 }

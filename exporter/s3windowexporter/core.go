@@ -52,6 +52,7 @@ type core struct {
 	maxEntry int64
 
 	appendFails atomic.Bool
+	begun       atomic.Bool        // the windows are
 	stopping    chan struct{}      // closed by shutdown
 	cancel      context.CancelFunc // of the background work
 	background  sync.WaitGroup
@@ -194,6 +195,7 @@ func (c *core) work() {
 		case <-patience.C:
 		case <-c.stopping:
 		}
+		c.begun.Store(true)
 		if err := c.runtime.Run(ctx); err != nil {
 			c.status.fail(fmt.Errorf("run windows: %w", err))
 		}

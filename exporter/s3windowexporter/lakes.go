@@ -90,6 +90,36 @@ func (l *lakes) prove(ctx context.Context) error {
 	return nil
 }
 
+// otherSink gives the name of another sink that commits under the same prefix;
+// empty if there is none.
+func (l *lakes) otherSink(ctx context.Context) (string, error) {
+	s, err := l.site(ctx, l.cfg.S3.ref())
+	if err != nil {
+		return "", err
+	}
+	found := errors.New("found")
+	own := partition.SystemPrefix(l.cfg.S3.Prefix) + "sink=" + partition.Escape(l.cfg.Sink) + "/"
+	other := ""
+	look := func(info lake.Info) error {
+		id, _, err := partition.ParseManifestKey(l.cfg.S3.Prefix, info.Key)
+		if err == nil && id.Sink != l.cfg.Sink {
+			other = id.Sink
+		}
+		return found
+	}
+	// Keys are listed in order: the first sink, and the one behind this one.
+	for _, after := range []string{"", own + "\U0010FFFF"} {
+		err := s.lake.Bucket().List(ctx, partition.SystemPrefix(l.cfg.S3.Prefix)+"sink=", after, look)
+		if other != "" {
+			return other, nil
+		}
+		if err != nil && !errors.Is(err, found) {
+			return "", fmt.Errorf("look for other sinks: %w", err)
+		}
+	}
+	return "", nil
+}
+
 // open gives the lake that ref names. The configured one is given once it is
 // proven; others were by the process that used them.
 func (l *lakes) open(ref lake.Ref) (*lake.Lake, error) {

@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/exporter"
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 
 	"github.com/s3window/s3window/internal/wal"
 )
@@ -75,6 +77,68 @@ func TestShutdownAtTheEndOfItsTime(t *testing.T) {
 	e = r.start()
 	r.awaitCommitted("a", 1)
 	r.shutdown(e)
+}
+
+// What an earlier configuration accepted is committed under the new one, once,
+// wherever its windows were sealed for.
+func TestBucketChangesInTheConfiguration(t *testing.T) {
+	r := newRig(t)
+	old := r.cfg.S3.Bucket
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "a")))
+	r.awaitCommitted("a", 2)
+	r.bucketDown()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(3, "a")))
+	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusRecoverableError })
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(4, "a")))
+	r.shutdown(e)
+	r.proxy.Heal()
+
+	changed := *r.cfg
+	changed.S3.Bucket = r.server.NewBucket(t)
+	r.cfg = &changed
+	e = r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(5, "a")))
+	both := func() int64 {
+		n := r.committed("a")
+		before := changed
+		before.S3.Bucket = old
+		r.cfg = &before
+		defer func() { r.cfg = &changed }()
+		return n + r.committed("a")
+	}
+	r.await(func() bool { return both() >= 14 })
+	assert.EqualValues(t, 14, both())
+	r.shutdown(e)
+}
+
+func TestOtherSinkUnderThePrefixIsNoticed(t *testing.T) {
+	for _, name := range []string{"alpha", "omega", "main-2"} { // before, behind, and one that begins like it
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.cfg.Sink = name
+			e := r.start()
+			require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+			r.awaitCommitted("a", 1)
+			r.shutdown(e)
+
+			core, logged := zapobserver.New(zap.WarnLevel)
+			mine := *r.cfg
+			mine.Sink = "main"
+			r.cfg = &mine
+			for range 2 { // the second time beside windows of its own
+				set := settings()
+				set.Logger = zap.New(core)
+				e := r.create(set)
+				require.NoError(t, e.Start(t.Context(), r.host))
+				require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "b")))
+				r.await(func() bool { return logged.FilterField(zap.String("other_sink", name)).Len() > 0 })
+				logged.TakeAll()
+				r.await(func() bool { return r.committed("b") > 0 })
+				r.shutdown(e)
+			}
+		})
+	}
 }
 
 func TestShutdownWithoutStart(t *testing.T) {

@@ -2,6 +2,7 @@ package s3windowexporter
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -74,7 +75,7 @@ func (o *observer) damaged(d wal.Damage) {
 func (c *core) watch() error {
 	b := c.observer.builder
 	if err := b.RegisterExporterS3windowLagCallback(func(_ context.Context, o metric.Float64Observer) error {
-		o.Observe(c.runtime.Stats().Lag.Seconds())
+		o.Observe(c.lag().Seconds())
 		return nil
 	}); err != nil {
 		return err
@@ -96,4 +97,16 @@ func (c *core) watch() error {
 		}
 	}
 	return nil
+}
+
+// lag is the age of the oldest record that is not committed. While windows are
+// not begun, because the bucket does not answer, the queue alone knows.
+func (c *core) lag() time.Duration {
+	if c.begun.Load() {
+		return c.runtime.Stats().Lag
+	}
+	if q := c.queue.Stats(); q.Entries > 0 {
+		return max(0, time.Since(time.UnixMicro(q.OldestStamp)))
+	}
+	return 0
 }
