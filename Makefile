@@ -83,7 +83,7 @@ demo-clean: ## remove what the demo left
 tools: $(BIN)/versitygw $(BIN)/builder $(BIN)/mdatagen $(BIN)/golangci-lint ## every tool, from its pin
 
 .PHONY: test-tools
-test-tools: $(BIN)/versitygw node
+test-tools: $(BIN)/versitygw duckdb
 
 # The versions of these are pinned in tools/go.mod.
 tool = @echo "==> build $(notdir $@) (once)"; mkdir -p $(BIN); cd tools && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $@ $(1)
@@ -110,14 +110,9 @@ node:
 	  [ "$$(id -u)" = 0 ] || { echo "node and npm are missing: install them (apt-get install nodejs npm)"; exit 1; }; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null; fi
 
-DUCKDB := $(BUILD)/node/node_modules/@duckdb/node-api/package.json
-
 .PHONY: duckdb
-duckdb: node $(DUCKDB)
-
-$(DUCKDB): | node
-	@echo "==> install DuckDB (once)"
-	npm install --silent --no-audit --no-fund --prefix $(BUILD)/node @duckdb/node-api@1.5.6-r.1
+duckdb: node
+	@testbed/duckdbtest/install.sh
 
 .PHONY: clean
 clean: demo-clean ## remove what was built (tools too)

@@ -93,7 +93,7 @@ func (s *stage) query(ctx context.Context) error {
 	glob := filepath.Join(s.bucketDir(), prefix, "tenant=*", "**", "*.parquet")
 	say("DuckDB, straight over the bucket's Parquet")
 	cmd := exec.CommandContext(ctx, "node", "-e", queryScript, glob)
-	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(filepath.Dir(s.bin), "node", "node_modules"))
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(filepath.Dir(s.bin), "duckdb", "node_modules"))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

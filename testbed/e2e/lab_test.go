@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	patience = 90 * time.Second // for anything that must happen at some time
+	patience = 60 * time.Second // for anything that must happen at some time
 	grace    = 25 * time.Second // shutdown_grace and a little
 )
 
@@ -205,13 +205,20 @@ func (l *lab) committed() int64 {
 }
 
 // awaitCommitted waits until as many records are committed as were
-// acknowledged, and no more come.
+// acknowledged. If that does not happen, the judge says which are missing.
 func (l *lab) awaitCommitted() {
 	l.t.Helper()
 	acked := l.readJournal().Acked()
 	require.Positive(l.t, acked)
-	require.Eventually(l.t, func() bool { return l.committed() >= acked }, patience, 100*time.Millisecond,
-		"%d records are acknowledged and not committed", acked)
+	end := time.Now().Add(patience)
+	for l.committed() < acked {
+		if time.Now().After(end) {
+			v, err := judge.Judge(os.DirFS(l.server.BucketDir(l.bucket)), "otel", l.readJournal())
+			require.NoError(l.t, err)
+			require.FailNow(l.t, "records are acknowledged and not committed", "%s\n%v", v, v.Err())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 func (l *lab) readJournal() *judge.Journal {

@@ -17,7 +17,7 @@ func TestSIGTERMCommitsWithinGrace(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	c := l.replica("gw")
-	c.maxAge = "1h"
+	c.maxAge = "10m"
 	c.start()
 	stats := l.send(load.Options{Tenants: []string{"acme"}, BodyBytes: 2000, Rate: 4000, Duration: 2 * time.Second}, c)
 	time.Sleep(2 * time.Second)
@@ -38,7 +38,7 @@ func TestSIGTERMKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	c := l.replica("gw")
-	c.maxAge = "1h"
+	c.maxAge = "10m"
 	c.start()
 	l.send(load.Options{Records: 5, Rate: 50, Duration: time.Second}, c)()
 	stop := l.send(load.Options{Records: 5, Rate: 50, Duration: time.Second}, c)

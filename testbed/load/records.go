@@ -21,7 +21,7 @@ var services = []string{"checkout", "cart", "payment", "search", "frontend"}
 func share(tenants []string, seq, n int) map[string]int {
 	out := map[string]int{}
 	if seq%3 != 0 {
-		out[tenants[seq%len(tenants)]] = n
+		out[tenants[seq/3%len(tenants)]] = n
 		return out
 	}
 	for i := range n {
