@@ -2,10 +2,7 @@ package leasetest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -107,78 +104,6 @@ func (s *suite) faultAt(at int, fault Fault, dies bool) {
 	require.NoError(s, err, what)
 	require.JSONEq(s, string(counter(n+20)), string(state), what)
 	s.remove("x")
-}
-
-// tally is a state with one count per process.
-type tally map[string]int
-
-// faultRandom lets processes count under random faults. Whatever happens, the
-// state never goes back behind what any of them has had confirmed, nor beyond
-// what it has sent.
-func faultRandom(s *suite) {
-	const processes = 4
-	rounds := s.scaled(40, 4)
-	var confirmed, sent [processes]int
-	var all sync.WaitGroup
-	for i := range processes {
-		p := s.join(fmt.Sprintf("p%d", i))
-		p.faulty.Random(uint64(i), 0.2, Refuse, Lose, Delay, Duplicate, Conflict)
-		all.Go(func() {
-			for range rounds {
-				p.faulty.Deliver(s.Context())
-				if err := tallyOnce(s.Context(), p, fmt.Sprint(i), &confirmed[i], &sent[i]); err != nil {
-					s.Errorf("process %d: %v", i, err)
-					return
-				}
-			}
-			p.faulty.Heal()
-			p.faulty.Deliver(s.Context())
-		})
-	}
-	all.Wait()
-	state, err := s.join("judge").Read(s.Context(), "x")
-	require.NoError(s, err)
-	var counts tally
-	require.NoError(s, json.Unmarshal(state, &counts))
-	s.Logf("confirmed %v, sent %v, state %s", confirmed, sent, state)
-	for i := range processes {
-		require.GreaterOrEqual(s, counts[fmt.Sprint(i)], confirmed[i])
-		require.LessOrEqual(s, counts[fmt.Sprint(i)], sent[i])
-		require.GreaterOrEqual(s, confirmed[i], rounds/2, "process %d hardly got through", i)
-	}
-}
-
-// tallyOnce counts one up in its own entry, by a Save and a Release.
-func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *int) error {
-	lease, err := p.Acquire(ctx, "x")
-	if err != nil {
-		return err
-	}
-	counts := tally{}
-	if state := lease.State(); state != nil {
-		if err := json.Unmarshal(state, &counts); err != nil {
-			return err
-		}
-	}
-	if counts[key] < *confirmed || counts[key] > *sent {
-		return fmt.Errorf("state has %d: confirmed %d, sent %d", counts[key], *confirmed, *sent)
-	}
-	for _, write := range []func(context.Context, []byte) error{lease.Save, lease.Release} {
-		counts[key]++
-		*sent = counts[key]
-		state, err := json.Marshal(counts)
-		if err != nil {
-			return err
-		}
-		switch err := write(ctx, state); {
-		case errors.Is(err, leaseextension.ErrLost):
-			return nil
-		case err != nil:
-			return fmt.Errorf("write: %w", err)
-		}
-		*confirmed = counts[key]
-	}
-	return nil
 }
 
 // faultLateCopies sends every write of a life twice, the second time after

@@ -2,13 +2,10 @@ package leasetest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,142 +31,6 @@ func leaseCases() []testCase {
 		{"lease/names", leaseNames},
 		{"lease/survives a restart of the store", leaseRestart},
 	}
-}
-
-// leaseExclusion lets processes with several callers each count in the state,
-// and checks that nobody is at it at the same time.
-func leaseExclusion(s *suite) {
-	const processes, callers = 4, 3
-	rounds := s.scaled(10, 2)
-	var inside atomic.Int32
-	var all sync.WaitGroup
-	for i := range processes {
-		p := s.join(fmt.Sprintf("p%d", i))
-		for range callers {
-			all.Go(func() {
-				for range rounds {
-					if err := count(s.Context(), p, &inside); err != nil {
-						s.Error(err)
-						return
-					}
-				}
-			})
-		}
-	}
-	all.Wait()
-	state, err := s.join("reader").Read(s.Context(), "shared")
-	require.NoError(s, err)
-	require.JSONEq(s, string(counter(processes*callers*rounds)), string(state))
-}
-
-// count adds one to the state under the lease.
-func count(ctx context.Context, p participant, inside *atomic.Int32) error {
-	lease, err := p.Acquire(ctx, "shared")
-	if err != nil {
-		return err
-	}
-	if inside.Add(1) != 1 {
-		return errors.New("two holders at a time")
-	}
-	n, err := counted(lease.State())
-	if err != nil {
-		return err
-	}
-	time.Sleep(time.Millisecond) // work; in a bubble this lets everybody else run
-	inside.Add(-1)
-	return lease.Release(ctx, counter(n+1))
-}
-
-func counted(state []byte) (int, error) {
-	var s struct{ N int }
-	if state == nil {
-		return 0, nil
-	}
-	err := json.Unmarshal(state, &s)
-	return s.N, err
-}
-
-// leaseFairness lets busy processes want one lease all the time.
-func leaseFairness(s *suite) {
-	const processes = 4
-	total := s.scaled(400, 60)
-	ctx, cancel := context.WithCancel(s.Context())
-	defer cancel()
-	var shares [processes]int
-	var done atomic.Int32
-	var all sync.WaitGroup
-	for i := range processes {
-		p := s.join(fmt.Sprintf("p%d", i))
-		all.Go(func() {
-			for ctx.Err() == nil {
-				lease, err := p.Acquire(ctx, "shared")
-				if err != nil {
-					break
-				}
-				time.Sleep(5 * time.Millisecond) // work
-				if err := lease.Release(s.Context(), nil); err != nil {
-					s.Error(err)
-				}
-				shares[i]++
-				if int(done.Add(1)) >= total {
-					cancel()
-				}
-			}
-		})
-	}
-	all.Wait()
-	s.Logf("turns of %d: %v", total, shares)
-	for i, share := range shares {
-		require.GreaterOrEqualf(s, share, total/processes/3, "process %d got too few turns: %v", i, shares)
-	}
-}
-
-// leaseOrder queues callers one by one and expects them served in that order,
-// with no poll but that of the first.
-func leaseOrder(s *suite) {
-	p := s.join("p")
-	first := s.acquire(p, "x")
-	const callers = 5
-	order := make(chan int, callers)
-	var all sync.WaitGroup
-	for i := range callers {
-		all.Go(func() {
-			lease, err := p.Acquire(s.Context(), "x")
-			if err != nil {
-				s.Error(err)
-				return
-			}
-			order <- i
-			if err := lease.Release(s.Context(), nil); err != nil {
-				s.Error(err)
-			}
-		})
-		s.settle()
-	}
-	require.Len(s, p.faulty.Requests("get"), 1, "nobody polls while this process holds the lease")
-	require.NoError(s, first.Release(s.Context(), nil))
-	all.Wait()
-	close(order)
-	require.Equal(s, []int{0, 1, 2, 3, 4}, slices.Collect(func(yield func(int) bool) {
-		for i := range order {
-			if !yield(i) {
-				return
-			}
-		}
-	}))
-}
-
-// settle lets other goroutines get to where they wait.
-func (s *suite) settle() { time.Sleep(time.Duration(s.scaled(1, 50)) * time.Millisecond) }
-
-func leaseWrites(s *suite) {
-	p := s.join("p")
-	for n := range 3 {
-		lease := s.acquire(p, "x")
-		require.NoError(s, lease.Release(s.Context(), counter(n)))
-	}
-	require.Len(s, p.faulty.Requests("put"), 6)
-	require.Len(s, p.faulty.Requests("get"), 3)
 }
 
 func leaseEpochs(s *suite) {
@@ -241,74 +102,44 @@ func leaseRenewal(s *suite) {
 	require.NoError(s, taken.Release(s.Context(), nil))
 }
 
-// leaseClocks cuts a holder off from the store while a waiter's clock runs 5 %
-// fast.
+// late is a store whose writes are applied long before they are answered.
+type late struct {
+	leaseextension.Store
+	by time.Duration
+}
+
+func (l late) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
+	revision, err := l.Store.Put(ctx, key, value, ifRevision)
+	time.Sleep(l.by)
+	return revision, err
+}
+
+// leaseClocks cuts a holder, whose writes are answered late, off from the store,
+// while a waiter reads it all the time on a clock that may run fast.
 func leaseClocks(s *suite) {
 	for _, rate := range []float64{0.95, 1, 1.05} {
 		name := fmt.Sprint("rate ", rate)
-		holder := s.join("holder")
+		holder := s.joinThrough("holder", func(store leaseextension.Store) leaseextension.Store { return late{store, s.TTL / 4} })
 		waiter := s.joinThrough("waiter", func(store leaseextension.Store) leaseextension.Store { return Skewed(store, rate) })
+		var taken leaseextension.Lease
+		var all sync.WaitGroup
+		all.Go(func() {
+			for taken == nil && s.Context().Err() == nil {
+				if _, err := waiter.Read(s.Context(), name); err == nil {
+					taken, err = waiter.Acquire(s.Context(), name)
+					if err != nil {
+						s.Error(err)
+					}
+				}
+				s.settle()
+			}
+		})
 		lease := s.acquire(holder, name)
 		holder.faulty.Always(Hang)
-		taken := s.acquire(waiter, name)
+		all.Wait()
 		require.ErrorIs(s, context.Cause(lease.Context()), leaseextension.ErrExpired, name)
 		require.NoError(s, taken.Release(s.Context(), nil))
 	}
-}
-
-func leasePredecessor(s *suite) {
-	before := s.join("gw/1")
-	s.acquire(before, "x")
-	before.faulty.Always(Hang)
-	before.Close()
-
-	after := s.join("gw/2")
-	if _, err := after.Read(s.Context(), "x"); err != nil { // a read does not use the right up
-		s.Error(err)
-	}
-	asked := time.Now()
-	lease := s.acquire(after, "x", leaseextension.WithHolder("gw/3"), leaseextension.WithPredecessors(func(holder string) bool {
-		return holder == "gw/1"
-	}))
-	require.Less(s, time.Since(asked), s.TTL/2)
-	require.Contains(s, string(s.record("x").Value), `"holder":"gw/3"`)
-	require.NoError(s, lease.Release(s.Context(), nil))
-}
-
-func leaseLivingPredecessor(s *suite) {
-	before, after := s.join("gw/1"), s.join("gw/2")
-	lease := s.acquire(before, "x")
-	_, err := after.Read(s.Context(), "x")
-	require.NoError(s, err)
-	require.NoError(s, lease.Save(s.Context(), counter(1)))
-	before.faulty.Always(Hang)
-
-	written := time.Now()
-	taken := s.acquire(after, "x", leaseextension.WithPredecessors(func(string) bool { return true }))
-	require.GreaterOrEqual(s, time.Since(written), s.TTL)
-	require.NoError(s, taken.Release(s.Context(), nil))
-}
-
-func leaseTakeOver(s *suite) {
-	ctx := s.Context()
-	stalled := s.join("stalled")
-	lost := s.acquire(stalled, "x")
-	require.NoError(s, lost.Save(ctx, []byte(`{"k":41,"writers":{"q7":{"end":1}}}`)))
-	stalled.faulty.Always(Hang)
-
-	taken := s.acquire(s.join("waiter"), "x")
-	require.Equal(s, `{"k":41,"writers":{"q7":{"end":1}}}`, string(taken.State()))
-	require.Greater(s, taken.Epoch(), lost.Epoch())
-
-	stalled.faulty.Heal() // it wakes up
-	require.ErrorIs(s, lost.Save(ctx, counter(1)), leaseextension.ErrLost)
-	require.ErrorIs(s, lost.Release(ctx, counter(2)), leaseextension.ErrLost)
-	require.Error(s, lost.Context().Err())
-	require.NoError(s, taken.Context().Err())
-	require.NoError(s, taken.Release(ctx, nil))
-	state, err := stalled.Read(ctx, "x")
-	require.NoError(s, err)
-	require.Equal(s, `{"k":41,"writers":{"q7":{"end":1}}}`, string(state))
 }
 
 func leaseDeleted(s *suite) {

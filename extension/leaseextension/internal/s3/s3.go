@@ -62,7 +62,7 @@ func (s *Store) read(ctx context.Context, name string) (register.Record, map[str
 	if err != nil {
 		return register.Record{}, nil, s.failed("get", name, err)
 	}
-	defer out.Body.Close() //nolint:errcheck // the body was read
+	defer out.Body.Close()
 	value, err := io.ReadAll(io.LimitReader(out.Body, maxValue+1))
 	if err != nil {
 		return register.Record{}, nil, s.failed("get", name, err)
