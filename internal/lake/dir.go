@@ -44,7 +44,7 @@ func NewDir(root string) (*Dir, error) {
 
 func (d *Dir) path(key string) (string, error) {
 	name := filepath.FromSlash(key)
-	if !filepath.IsLocal(name) || filepath.Clean(name) != name || key == dirTemp || strings.HasPrefix(key, dirTemp+"/") {
+	if !filepath.IsLocal(name) || filepath.Clean(name) != name || key == "." || key == dirTemp || strings.HasPrefix(key, dirTemp+"/") {
 		return "", fmt.Errorf("key %q names no file below the directory", key)
 	}
 	return filepath.Join(d.root, name), nil
@@ -90,7 +90,7 @@ func (d *Dir) put(ctx context.Context, key string, body Body, publish func(temp,
 		return err
 	}
 	temp := filepath.Join(d.root, dirTemp, rand.Text())
-	defer os.Remove(temp)
+	defer func() { _ = os.Remove(temp) }() // renamed, or a second name of the object
 	if err := os.MkdirAll(filepath.Dir(temp), 0o755); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (d *Dir) list(ctx context.Context, base, prefix, after string, visit func(I
 		key := base + sortName(e)
 		switch {
 		case base == "" && e.Name() == dirTemp:
-		case e.IsDir() && overlaps(key, prefix) && !(key < after && !strings.HasPrefix(after, key)):
+		case e.IsDir() && overlaps(key, prefix) && (key >= after || strings.HasPrefix(after, key)):
 			err = d.list(ctx, key, prefix, after, visit)
 		case e.Type().IsRegular() && strings.HasPrefix(key, prefix) && key > after:
 			err = d.visit(e, key, visit)

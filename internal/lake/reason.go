@@ -59,14 +59,10 @@ func reason(err error) string {
 // innermost follows the first of every wrapped error.
 func innermost(err error) error {
 	for {
-		var next error
-		switch e := err.(type) {
-		case interface{ Unwrap() error }:
-			next = e.Unwrap()
-		case interface{ Unwrap() []error }:
-			if all := e.Unwrap(); len(all) > 0 {
-				next = all[0]
-			}
+		next := errors.Unwrap(err)
+		var many interface{ Unwrap() []error }
+		if next == nil && errors.As(err, &many) && len(many.Unwrap()) > 0 {
+			next = many.Unwrap()[0]
 		}
 		if next == nil {
 			return err

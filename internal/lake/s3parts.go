@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -34,6 +35,9 @@ func (b *S3) putParts(ctx context.Context, key string, body Body, cond condition
 	}
 	if err != nil {
 		b.abort(ctx, key, upload)
+	}
+	if _, code := statusOf(err); code == "NoSuchUpload" {
+		err = cmp.Or(b.refused(ctx, key, cond), err) // another put of this key ended it
 	}
 	if err == nil || errors.Is(err, ErrExists) {
 		b.abortOthers(ctx, key)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,7 +45,6 @@ type Server struct {
 	mu     sync.Mutex
 	cmd    *exec.Cmd
 	exited chan struct{}
-	log    *bytes.Buffer
 }
 
 // Start runs a server on a free port of the loopback interface and waits until
@@ -52,6 +52,13 @@ type Server struct {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	root := t.TempDir()
+	return start(t, root, !hasAttributes(root))
+}
+
+// start runs a server below root. With sidecar the metadata goes into files
+// instead of attributes.
+func start(t testing.TB, root string, sidecar bool) *Server {
+	t.Helper()
 	s := &Server{
 		Region: "us-east-1", AccessKey: "s3test", SecretKey: "s3test-" + rand.Text(),
 		Dir: filepath.Join(root, "buckets"), t: t, binary: Binary(t, "versitygw"),
@@ -59,7 +66,7 @@ func Start(t testing.TB) *Server {
 	if err := os.Mkdir(s.Dir, 0o755); err != nil {
 		t.Fatalf("start versitygw: %v", err)
 	}
-	if !hasAttributes(s.Dir) {
+	if sidecar {
 		s.sidecar = filepath.Join(root, "sidecar")
 		if err := os.Mkdir(s.sidecar, 0o755); err != nil {
 			t.Fatalf("start versitygw: %v", err)
@@ -118,8 +125,20 @@ func (s *Server) Stop() { s.end(syscall.SIGTERM) }
 // Kill ends the server at once, and waits until it is gone.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
-// Pause freezes the server: it accepts connections and answers nothing.
-func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
+// Pause freezes the server: when it returns, connections are accepted and
+// nothing is answered.
+func (s *Server) Pause() {
+	s.signal(syscall.SIGSTOP)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for deadline := time.Now().Add(startTimeout); s.cmd != nil && !stopped(s.cmd.Process.Pid); {
+		if time.Now().After(deadline) {
+			s.t.Errorf("pause versitygw: it did not stop in %v", startTimeout)
+			return
+		}
+		runtime.Gosched()
+	}
+}
 
 // Resume ends a Pause.
 func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
@@ -133,6 +152,26 @@ func (s *Server) signal(sig syscall.Signal) {
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Errorf("signal versitygw: %v", err)
 	}
+}
+
+// stopped says whether every thread of the process is stopped, which takes a
+// moment after the signal.
+func stopped(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return false
+	}
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // the thread ended
+		}
+		// The state follows the name, which is in parentheses.
+		if i := bytes.LastIndexByte(stat, ')'); i < 0 || i+2 >= len(stat) || stat[i+2] != 'T' {
+			return false
+		}
+	}
+	return len(threads) > 0
 }
 
 func (s *Server) end(sig syscall.Signal) {
@@ -180,7 +219,7 @@ func (s *Server) run() error {
 		<-exited
 		return fmt.Errorf("%w\n%s", err, log)
 	}
-	s.cmd, s.exited, s.log = cmd, exited, log
+	s.cmd, s.exited = cmd, exited
 	return nil
 }
 

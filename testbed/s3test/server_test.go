@@ -2,9 +2,12 @@ package s3test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +69,64 @@ func TestServerKeepsObjectsOverAKillAndARestart(t *testing.T) {
 	}
 	s.Stop()
 	s.Restart()
+}
+
+func TestServerWithoutAttributes(t *testing.T) {
+	s := start(t, t.TempDir(), true)
+	bucket, key := s.NewBucket(t), "a/b"
+	c := clientOf(t, s, s.Endpoint)
+	if _, err := c.PutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: &bucket, Key: &key, Body: strings.NewReader("hello"), Metadata: map[string]string{"x": "1"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil || out.Metadata["x"] != "1" {
+		t.Fatalf("head %+v, %v", out, err)
+	}
+}
+
+func TestTLSProxy(t *testing.T) {
+	s := Start(t)
+	_, url, bundle := StartTLSProxy(t, s.Endpoint)
+	bucket := s.NewBucket(t)
+	if err := put(t.Context(), clientOf(t, s, url), bucket, "k", "x"); err == nil {
+		t.Fatal("a certificate that nobody vouches for was accepted")
+	}
+	cert, err := os.ReadFile(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(cert) {
+		t.Fatalf("bundle holds %q", cert)
+	}
+	c := clientOf(t, s, url)
+	c.Options().HTTPClient.(*http.Client).Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	if err := put(t.Context(), c, bucket, "k", "x"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A proxy mounted in a test's own server, as in a process under test.
+func TestProxyAsHandler(t *testing.T) {
+	s := Start(t)
+	p, err := NewProxy(s.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	server := httptest.NewServer(p)
+	defer server.Close()
+	bucket := s.NewBucket(t)
+	c := clientOf(t, s, server.URL)
+	if err := put(t.Context(), c, bucket, "k", "x"); err != nil {
+		t.Fatal(err)
+	}
+	s.Kill()
+	if err := put(t.Context(), c, bucket, "k", "x"); err == nil {
+		t.Fatal("put succeeded without a server")
+	}
 }
 
 func TestPausedServerAnswersWhenResumed(t *testing.T) {

@@ -93,7 +93,7 @@ func testListEnds(t *testing.T, b lake.Bucket) {
 		}
 		return nil
 	})
-	if err != stop || visited != 2 {
+	if !errors.Is(err, stop) || visited != 2 {
 		t.Fatalf("visited %d: %v", visited, err)
 	}
 }
