@@ -92,8 +92,8 @@ func (b *block) next(seq uint64) (uint64, bool) {
 	return 0, false
 }
 
-// oversize says that the block is one group which is not read ahead.
-func (b *block) oversize() bool { return b.originalBytes > blockBytes }
+// oversize says that the block is one group, and too large to be read ahead.
+func (b *block) oversize() bool { return b.originalBytes > readBytes }
 
 func (b *block) fits(r *run, size int64) bool {
 	return b.live > 0 && b.segment == r.segment && b.writer == r.writer &&

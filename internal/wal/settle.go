@@ -19,6 +19,9 @@ func (w *WAL) settle(s *step) {
 	for _, c := range s.ctls {
 		c.done <- nil
 	}
+	for _, t := range s.complete {
+		t.done <- nil
+	}
 }
 
 func (w *WAL) settleLocked(s *step) weights {
@@ -39,11 +42,13 @@ func (w *WAL) settleLocked(s *step) weights {
 	for _, c := range s.ctls {
 		freed.add(c.applied())
 	}
-	for _, t := range w.trims.settled(s.trims) {
-		if t.slot == entrySlot {
-			freed.add(w.removeLocked(t.seq))
+	gone, complete := w.trims.settled(s.trims)
+	for _, k := range gone {
+		if k.slot == entrySlot {
+			freed.add(w.removeLocked(k.seq))
 		}
 	}
+	s.complete = complete
 	if s.trims > 0 {
 		w.fullUntil = time.Time{}
 	}

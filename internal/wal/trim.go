@@ -135,16 +135,15 @@ func (w *WAL) trimAlone() {
 	w.settle(s)
 }
 
-// settled takes n keys off the queue and tells those whose Trim is complete.
-func (t *trims) settled(n int) []trimKey {
+// settled takes n keys off the queue and gives the Trims that are complete.
+func (t *trims) settled(n int) (gone []trimKey, complete []*ticket) {
 	if n == 0 {
-		return nil
+		return nil, nil
 	}
 	if t.alone {
 		t.size = min(trimKeys, 2*t.size)
 		t.alone = t.size < trimKeys
 	}
-	var gone []trimKey
 	for n > 0 && len(t.tickets) > 0 {
 		first := t.tickets[0]
 		k := min(n, len(first.keys))
@@ -152,11 +151,11 @@ func (t *trims) settled(n int) []trimKey {
 		first.keys = first.keys[k:]
 		n -= k
 		if len(first.keys) == 0 {
-			first.done <- nil
+			complete = append(complete, first)
 			t.tickets = t.tickets[1:]
 		}
 	}
-	return gone
+	return gone, complete
 }
 
 // failed halves the next piece. A single key that cannot be deleted ends its Trim.

@@ -13,17 +13,18 @@ import (
 )
 
 const (
-	groupBytes    = 8 << 20        // appends in one Batch; a larger request has one to itself
-	spacedSize    = 16 << 10       // values from here up are followed by spacers
-	fullPause     = time.Second    // how long appends are refused after storage-full
-	farBehind     = time.Minute    // a wall clock this far behind is worth a line in the log
-	handOffBytes  = 8 << 20        // appended and not yet read, in memory
-	readBytes     = 4 << 20        // read ahead, beyond one block
-	getKeys       = 256            // Gets in one Batch
-	asideCount    = 64             // values set aside that are kept
-	asideBytes    = 64 << 20       // and their bytes
-	takeOverBytes = int64(4 << 20) // of the stock queue's values in one Batch
-	maxTakeOver   = 64             // and their number
+	groupBytes    = 8 << 20              // appends in one Batch; a larger request has one to itself
+	spacedSize    = 16 << 10             // values from here up are followed by spacers
+	maxGather     = 2 * time.Millisecond // for the senders of the last Batch to come back
+	fullPause     = time.Second          // how long appends are refused after storage-full
+	farBehind     = time.Minute          // a wall clock this far behind is worth a line in the log
+	handOffBytes  = 8 << 20              // appended and not yet read, in memory
+	readBytes     = 6 << 20              // read ahead; a larger group is loaded by Read alone
+	getKeys       = 256                  // Gets in one Batch
+	asideCount    = 64                   // values set aside that are kept
+	asideBytes    = 64 << 20             // and their bytes
+	takeOverBytes = int64(4 << 20)       // of the stock queue's values in one Batch
+	maxTakeOver   = 64                   // and their number
 )
 
 // HeldBytes bounds what a WAL holds in memory for its reader: hand-off and
@@ -44,6 +45,7 @@ type WAL struct {
 	wake    chan struct{} // holds a token when the committer has work
 	closing chan struct{} // closed by Close
 	stopped chan struct{} // closed when the committer has returned
+	pace    pace          // the committer's own
 
 	// mu guards everything declared below.
 	mu          sync.Mutex
