@@ -96,7 +96,7 @@ func (x *life) seal() {
 	}
 }
 
-func (x *life) parts() int { return 1 + x.enc%2 }
+func (x *life) parts() int { return 1 + x.encoder%2 }
 
 // add queues a sealed window. It needs world.mu held.
 func (x *life) add(s walSeal, rows []walEntry) {
@@ -120,8 +120,8 @@ func (x *life) upload() {
 func (x *life) uploadWindow(v *simWindow) {
 	w := x.world
 	parts := v.seal.parts
-	if w.broken == "data without If-None-Match" {
-		parts = x.parts()
+	if w.broken == "parts are not pinned" {
+		parts = 2 + x.encoder%2
 	}
 	parts = min(parts, len(v.rows))
 	var objects []lake.Object
@@ -134,9 +134,9 @@ func (x *life) uploadWindow(v *simWindow) {
 		key := partition.ObjectKey(testRef.Prefix, testID, partition.AlignHour, name)
 		var content []byte
 		for _, e := range rows {
-			content = fmt.Appendf(content, "%d %d enc%d\n", e.record, e.stamp, x.enc)
+			content = fmt.Appendf(content, "%d %d enc%d\n", e.record, e.stamp, x.encoder)
 		}
-		meta := lake.ObjectMeta{Records: int64(len(rows)), Encoder: fmt.Sprintf("model/%d", x.enc)}
+		meta := lake.ObjectMeta{Records: int64(len(rows)), Encoder: fmt.Sprintf("model/%d", x.encoder)}
 		o, err := x.lake.PutObject(x.ctx, key, lake.NewBody("text/plain", content), meta)
 		if err != nil {
 			if !x.sleep("retry"+key, time.Second, 5*time.Second) {

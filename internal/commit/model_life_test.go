@@ -61,6 +61,9 @@ type life struct {
 	log    *Log
 	work   sync.WaitGroup
 
+	number  int // of this life
+	encoder int // version of the encoder
+
 	// world.mu guards everything declared below.
 	dead       bool
 	pausedTill time.Duration
@@ -89,6 +92,7 @@ func (p *proc) start() {
 	if w.encoder && r.Float64() < 0.5 {
 		p.enc++
 	}
+	x.number, x.encoder = p.lives, p.enc
 	x.writer = fmt.Sprintf("w%c%caaaaaaaaaa", 'a'+p.n, 'a'+p.lives%26)
 	if w.broken == "same writer after a restart" {
 		x.writer = fmt.Sprintf("w%caaaaaaaaaaa", 'a'+p.n)
@@ -170,7 +174,7 @@ func (x *life) gate(label string) {
 
 // align waits for the next point of the life's grid.
 func (x *life) align(ctx context.Context) error {
-	offset := time.Duration(x.n*137+x.lives*29)*time.Millisecond%time.Second + time.Duration(x.n*101+x.lives*7)
+	offset := time.Duration(x.n*137+x.number*29)*time.Millisecond%time.Second + time.Duration(x.n*101+x.number*7)
 	d := (x.world.now() - offset) % kvGrid
 	timer := time.NewTimer(kvGrid - d)
 	defer timer.Stop()

@@ -17,6 +17,7 @@ var mutations = []struct {
 	{"no rebuild and no look", "head deleted", []string{"LIVENESS"}}, // either one heals what the other leaves
 	{"manifest without If-None-Match", "network", []string{"LOST", "TRIMMED", "CHAIN", "DOUBLED"}},
 	{"data without If-None-Match", "copied WAL", []string{"OBJECT", "DOUBLED"}},
+	{"parts are not pinned", "restored WAL", []string{"LOST", "TRIMMED", "DOUBLED", "LIVENESS"}}, // no manifest can be made of other parts
 	{"trim before commit", "crashes", []string{"LOST", "TRIMMED"}},
 	{"windows out of order", "network", []string{"LOST", "TRIMMED", "OVERLAP", "LIVENESS"}},
 	{"cut inside a stamp", "crashes", []string{"LOST", "TRIMMED", "OVERLAP", "DOUBLED", "ROW"}},
