@@ -183,11 +183,13 @@ func (t *turn) covered(ctx context.Context, w Window) (bool, error) {
 // Crash after it: w is committed, since whoever looks next finds it; the head
 // does not say so yet.
 func (t *turn) put(ctx context.Context, w Window) error {
+	ctx, cancel := t.bound(ctx)
+	defer cancel()
 	m := t.manifest(w)
 	var err error
 	for range putAttempts {
 		var sha string
-		err = t.request(ctx, "put-manifest", func(ctx context.Context) (err error) {
+		err = t.log.do("put-manifest", func() (err error) {
 			sha, err = t.log.lake.PutManifest(ctx, t.log.id, m)
 			return err
 		})

@@ -50,7 +50,9 @@ func (t *turn) write(ctx context.Context, operation string, f func(context.Conte
 	if err != nil {
 		return fmt.Errorf("encode head: %w", err)
 	}
-	err = t.request(ctx, operation, func(ctx context.Context) error { return f(ctx, raw) })
+	ctx, cancel := t.bound(ctx)
+	defer cancel()
+	err = t.log.do(operation, func() error { return f(ctx, raw) })
 	if err != nil {
 		return fmt.Errorf("write head %q at k %d: %w", t.log.name, t.state.K, err)
 	}
@@ -76,20 +78,9 @@ func (t *turn) giveUp(ctx context.Context) {
 	_ = t.log.do("give-up", func() error { return t.lease.Release(ctx, raw) })
 }
 
-// request runs one durable operation under the lease, within the time that the
-// lease and the timeout leave, whichever is shorter. That saves the work of a
-// holder that was taken over; safety does not need it.
-func (t *turn) request(ctx context.Context, operation string, f func(context.Context) error) error {
-	ctx, cancel := t.bound(ctx)
-	defer cancel()
-	return t.log.do(operation, func() error {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		return f(ctx)
-	})
-}
-
+// bound gives an operation under the lease, with its retries, the time that
+// the lease and the timeout leave, whichever is shorter. That saves the work
+// of a holder that was taken over; safety does not need it.
 func (t *turn) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline := time.Now().Add(t.log.opts.Timeout)
 	if d := t.lease.Deadline().Add(-t.log.opts.Margin); d.Before(deadline) {

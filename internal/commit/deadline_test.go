@@ -1,0 +1,80 @@
+package commit
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/internal/lake/laketest"
+)
+
+// A store that never answers holds a commit up for no longer than the timeout
+// or the lease, retries included, and the lease is given back.
+func TestDeadlines(t *testing.T) {
+	hang := laketest.Fault{Pause: func(ctx context.Context) { <-ctx.Done() }}
+	hangOnManifests := func(r *rig) {
+		r.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent && isManifest(op.Key) {
+				return hang
+			}
+			return laketest.Fault{}
+		})
+	}
+	for name, c := range map[string]struct {
+		timeout time.Duration
+		want    time.Duration
+	}{
+		"the timeout is shorter": {4 * time.Second, 4 * time.Second},
+		"the lease is shorter":   {time.Hour, leaseextension.DefaultTTL*9/10 - 3*time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				p := r.process("a", func(o *Options) { o.Timeout, o.Margin = c.timeout, 3*time.Second })
+				w := r.win(writerA, 0, 10, 20)
+				hangOnManifests(r)
+				start := time.Now()
+				n, err := p.Commit(t.Context(), []Window{w})
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Zero(t, n)
+				require.Equal(t, c.want, time.Since(start))
+				r.bucket.Script(nil)
+				r.commit(r.process("b"), w)
+				require.Equal(t, c.want, time.Since(start), "nobody waits for the TTL")
+			})
+		})
+	}
+}
+
+// A caller that gives up while another commit of the same log has its turn
+// gets its own cause back.
+func TestCommitWaitsItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		p := r.process("a")
+		w, next := r.win(writerA, 0, 10, 20), r.win(writerB, 0, 1, 2)
+		r.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Pause: func(context.Context) { time.Sleep(10 * time.Second) }}
+			}
+			return laketest.Fault{}
+		})
+		first := make(chan error, 1)
+		go func() {
+			_, err := p.Commit(t.Context(), []Window{w})
+			first <- err
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := p.Commit(ctx, []Window{next})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		r.commit(p, next)
+		require.NoError(t, <-first)
+		require.Len(t, r.judged(), 2)
+	})
+}
