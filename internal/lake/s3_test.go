@@ -79,7 +79,7 @@ func TestPutObjectOverFaults(t *testing.T) {
 			t.Parallel()
 			p, url := s3test.StartProxy(t, s.Endpoint)
 			c := settings(t, s, url)
-			c.Timeout = time.Second
+			c.Timeout = 3 * time.Second
 			client := newClient(t, c)
 			l := lake.New(lake.NewS3(client, small(c)), lake.Ref{Bucket: c.Bucket})
 			b := ours()
