@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
 	"github.com/s3window/s3window/extension/leaseextension"
@@ -41,13 +43,19 @@ func TestRecordsReachTheirTenantsWindows(t *testing.T) {
 func TestBucketIsDownAtStart(t *testing.T) {
 	r := newRig(t)
 	r.bucketDown()
-	e := r.start()
+	core, logged := zapobserver.New(zap.WarnLevel)
+	set := settings()
+	set.Logger = zap.New(core)
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
 	for range 5 {
 		require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
 	}
 	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusRecoverableError })
 	_, err := r.host.last()
 	require.ErrorContains(t, err, "500 InternalError")
+	r.await(func() bool { return r.probes() >= 3 })
+	assert.Equal(t, 1, logged.FilterMessageSnippet("Bucket cannot be used yet").Len(), "said once, not once per try")
 	require.Zero(t, r.committed("a"))
 	r.proxy.Heal()
 	r.awaitCommitted("a", 5)
@@ -134,7 +142,7 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
 
-// leases is a lease extension that counts.
+// leases is a lease extension.
 type leases struct {
 	component.StartFunc
 	component.ShutdownFunc
@@ -161,15 +169,25 @@ func TestLeaseExtensionIsUsed(t *testing.T) {
 	}
 }
 
-// A store that does not honour If-None-Match is refused for good.
+// A store that does not honour If-None-Match is refused for good, and nothing
+// but the probe is put there.
 func TestUnconditionalStoreIsRefused(t *testing.T) {
-	r := newOfflineRig(t, unconditionalStore(t))
-	e := r.start()
+	store := startUnconditionalStore(t)
+	r := newOfflineRig(t, store.URL)
+	core, logged := zapobserver.New(zap.WarnLevel)
+	set := settings()
+	set.Logger = zap.New(core)
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
 	r.await(func() bool { s, _ := r.host.last(); return s == componentstatus.StatusPermanentError })
 	_, err := r.host.last()
 	require.ErrorContains(t, err, "does not honour If-None-Match")
+	r.await(func() bool { return logged.FilterField(zap.String("operation", "open lake")).Len() > 0 })
 	r.shutdown(e)
+	for _, path := range store.puts {
+		assert.Contains(t, path, "/_s3window/probe/")
+	}
 }
 
 // The same on a real storage, which gives its file to one process at a time.
@@ -202,7 +220,12 @@ func TestNextStartOnFileStorage(t *testing.T) {
 func TestMemoryQueue(t *testing.T) {
 	r := newRig(t)
 	r.cfg.QueueConfig.Get().StorageID = nil
-	e := r.start()
+	core, logged := zapobserver.New(zap.WarnLevel)
+	set := settings()
+	set.Logger = zap.New(core)
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
+	assert.Equal(t, 1, logged.FilterField(zap.Int64("limit_bytes", 512<<20)).Len(), "the memory limit bounds it")
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "a")))
 	r.awaitCommitted("a", 2)
 	r.shutdown(e)

@@ -1,27 +1,67 @@
 package s3windowexporter
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/internal/wal"
 )
 
-// unconditionalStore is an S3 store that accepts every put.
-func unconditionalStore(t *testing.T) string {
+// unconditionalStore is an S3 store that accepts every put, and takes down the
+// paths.
+type unconditionalStore struct {
+	*httptest.Server
+	mu   sync.Mutex // guards puts
+	puts []string
+}
+
+func startUnconditionalStore(t *testing.T) *unconditionalStore {
 	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &unconditionalStore{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("ETag", `"x"`)
+		if r.Method == http.MethodPut {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.puts = append(s.puts, r.URL.Path)
+		}
 	}))
 	t.Cleanup(s.Close)
-	return s.URL
+	return s
+}
+
+// The leases of earlier processes of the same queue are known by their writer.
+func TestPredecessors(t *testing.T) {
+	ext := &memoryStorage{}
+	open := func() *wal.WAL {
+		client, err := ext.GetClient(t.Context(), component.KindExporter, settings().ID, clientName)
+		require.NoError(t, err)
+		queue, err := wal.Open(t.Context(), wal.Options{Client: client})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, queue.Close(context.Background())) })
+		return queue
+	}
+	first := open()
+	require.NoError(t, first.Append(t.Context(), wal.Record{Tenant: "a", Signal: "logs", Items: 1, Payload: []byte("x")}))
+	second := open()
+	l := newLakes(createDefaultConfig().(*Config), nil, second, func(string) {})
+	assert.True(t, l.predecessor(holderName(first.Writer())))
+	assert.True(t, l.predecessor("another-host/"+first.Writer()), "the storage came along")
+	for _, holder := range []string{l.holder, holderName("aaaaaaaaaaaaa"), "", "/", first.Writer() + "/"} {
+		assert.False(t, l.predecessor(holder), "%q", holder)
+	}
 }
 
 func TestCrashPoint(t *testing.T) {

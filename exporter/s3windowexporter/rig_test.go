@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -228,6 +229,17 @@ func (r *rig) shutdown(e exporter.Logs) {
 // bucketDown has every request to the bucket answered with an error.
 func (r *rig) bucketDown() {
 	r.proxy.Break(s3test.Rule{Do: s3test.Answer, Status: 500})
+}
+
+// probes counts the tries to check the bucket.
+func (r *rig) probes() int {
+	keys := map[string]struct{}{}
+	for _, seen := range r.proxy.Seen() {
+		if strings.Contains(seen.Path, "/_s3window/probe/") {
+			keys[seen.Path] = struct{}{}
+		}
+	}
+	return len(keys)
 }
 
 // committed gives the records in committed windows of the tenant.
