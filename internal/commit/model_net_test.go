@@ -136,7 +136,7 @@ func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision str
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		old := w.registry[key]
-		if old.Revision != ifRevision {
+		if old.Revision != ifRevision && !w.blindKV {
 			return "", leaseextension.ErrConflict
 		}
 		w.revision++

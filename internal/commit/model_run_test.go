@@ -158,7 +158,20 @@ func (w *world) rollBack(after time.Duration) {
 	w.registry[headKey] = old
 }
 
+// copyFirstWAL copies the WAL of the first replica while it is owed much, and
+// starts another replica on the copy.
 func (w *world) copyFirstWAL() {
+	much := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.procs[0].wal.open()) > 6
+	}
+	for range 100 {
+		if much() {
+			break
+		}
+		time.Sleep(time.Second)
+	}
 	w.mu.Lock()
 	q := &proc{world: w, n: 9, wal: w.procs[0].wal.clone()}
 	w.procs = append(w.procs, q)

@@ -35,6 +35,7 @@ type scenario struct {
 	copyWAL, restoreWAL                  bool
 	deleteHead, rollHead, reuseRevisions bool
 	clock, encoder, prune, group         bool
+	blindKV                              bool   // the lease store overwrites without comparing
 	broken                               string // a mutation of mutations_test.go
 }
 
