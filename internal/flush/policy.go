@@ -1,7 +1,9 @@
 package flush
 
 import (
+	"cmp"
 	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -25,7 +27,7 @@ const (
 	worthAge   = 10 * time.Second
 )
 
-// Config is the policy's settings.
+// Config says when a window is sealed.
 type Config struct {
 	TargetSize int64         // expected size of the object, bytes
 	MaxAge     time.Duration // of the oldest record, inclusive
@@ -45,6 +47,8 @@ type Window[K comparable] struct {
 	Expected int64 // size of the object if it were sealed now, bytes
 	Held     int64 // memory that it holds, bytes
 	Raw      int64 // size of its records as they came, bytes
+	Limits   Config
+	due      int64 // stamp from which it is MaxAge old
 	index    int
 }
 
@@ -59,21 +63,31 @@ type Policy[K comparable] struct {
 	cfg    Config
 	byKey  map[K]*Window[K]
 	byAge  ages[K]
+	first  uint64 // no open window began in an earlier segment
 	update []Due[K]
 }
 
-// NewPolicy gives a policy without windows.
+// NewPolicy gives a policy without windows. cfg holds for windows whose Limits
+// are zero.
 func NewPolicy[K comparable](cfg Config) *Policy[K] {
 	return &Policy[K]{cfg: cfg, byKey: map[K]*Window[K]{}}
 }
 
 // Put tells the policy of a new window, or of what changed in one it knows.
-// First of a known window stays as it was.
+// First and Limits of a known window stay as they were.
 func (p *Policy[K]) Put(w Window[K]) {
 	if old, ok := p.byKey[w.Key]; ok {
 		old.Expected, old.Held, old.Raw = w.Expected, w.Held, w.Raw
 		return
 	}
+	if w.Limits == (Config{}) {
+		w.Limits = p.cfg
+	}
+	w.due = w.First.Time + w.Limits.MaxAge.Microseconds()
+	if len(p.byKey) == 0 {
+		p.first = w.First.Segment
+	}
+	p.first = min(p.first, w.First.Segment)
 	p.byKey[w.Key] = &w
 	heap.Push(&p.byAge, &w)
 }
@@ -95,27 +109,28 @@ func (p *Policy[K]) Len() int { return len(p.byKey) }
 // of exactly the target size has.
 func (p *Policy[K]) Full(key K) bool {
 	w, ok := p.byKey[key]
-	return ok && w.Expected >= p.cfg.TargetSize
+	return ok && w.Expected >= w.Limits.TargetSize
 }
 
 // Advance gives the windows that are due when the WAL's safe time and segment
-// are now, oldest first. The result is valid until the next call; the caller
-// seals and removes each of them.
+// are now: those of ended segments oldest first, or else those that are too old
+// in the order in which they became so. The result is valid until the next
+// call; the caller seals and removes each of them.
 func (p *Policy[K]) Advance(now Point) []Due[K] {
 	p.update = p.update[:0]
-	if len(p.byAge) == 0 || p.due(p.byAge[0], now) == "" {
-		return nil
+	if now.Segment > p.first {
+		p.rotate(now)
 	}
-	// Both triggers grow with age, so the due windows are a prefix of the order.
+	if len(p.byAge) == 0 || now.Time < p.byAge[0].due {
+		return p.update
+	}
 	var kept []*Window[K]
-	for len(p.byAge) > 0 {
-		w := p.byAge[0]
-		r := p.due(w, now)
-		if r == "" {
-			break
+	for len(p.byAge) > 0 && now.Time >= p.byAge[0].due {
+		w := heap.Pop(&p.byAge).(*Window[K])
+		kept = append(kept, w)
+		if now.Segment <= w.First.Segment {
+			p.update = append(p.update, Due[K]{w.Key, Age})
 		}
-		p.update = append(p.update, Due[K]{w.Key, r})
-		kept = append(kept, heap.Pop(&p.byAge).(*Window[K]))
 	}
 	for _, w := range kept {
 		heap.Push(&p.byAge, w)
@@ -123,14 +138,23 @@ func (p *Policy[K]) Advance(now Point) []Due[K] {
 	return p.update
 }
 
-func (p *Policy[K]) due(w *Window[K], now Point) Reason {
-	switch {
-	case now.Segment > w.First.Segment:
-		return Rotation
-	case now.Time-w.First.Time >= p.cfg.MaxAge.Microseconds():
-		return Age
+// rotate notes every window of a segment that ended. It looks at all windows,
+// which it does once for every segment.
+func (p *Policy[K]) rotate(now Point) {
+	var ended []*Window[K]
+	p.first = now.Segment
+	for _, w := range p.byAge {
+		if w.First.Segment < now.Segment {
+			ended = append(ended, w)
+			p.first = min(p.first, w.First.Segment) // until it is removed
+		}
 	}
-	return ""
+	slices.SortFunc(ended, func(a, b *Window[K]) int {
+		return cmp.Or(cmp.Compare(a.First.Time, b.First.Time), cmp.Compare(a.First.Segment, b.First.Segment))
+	})
+	for _, w := range ended {
+		p.update = append(p.update, Due[K]{w.Key, Rotation})
+	}
 }
 
 // Largest gives the window that holds the most memory: the one to seal when
@@ -164,18 +188,17 @@ func (p *Policy[K]) AtShutdown(now Point) []Due[K] {
 	return p.update
 }
 
-// ages is a heap of windows, oldest first.
-type ages[K comparable] []*Window[K]
+// ages is a heap of windows, the one that will be too old next first.
+type dues[K comparable] []*Window[K]
 
-func older[K comparable](a, b *Window[K]) bool {
-	if a.First.Time != b.First.Time {
-		return a.First.Time < b.First.Time
+func (h ages[K]) Len() int { return len(h) }
+func (h ages[K]) Less(i, j int) bool {
+	if h[i].due != h[j].due {
+		return h[i].due < h[j].due
 	}
-	return a.First.Segment < b.First.Segment
+	return older(h[i], h[j])
 }
 
-func (h ages[K]) Len() int           { return len(h) }
-func (h ages[K]) Less(i, j int) bool { return older(h[i], h[j]) }
 func (h ages[K]) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j

@@ -1,6 +1,7 @@
 package flush
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -60,6 +61,31 @@ func TestAdvance(t *testing.T) {
 	}
 }
 
+func TestLimitsOfAWindow(t *testing.T) {
+	hasty, small := Config{TargetSize: 100, MaxAge: time.Minute}, Config{TargetSize: 10, MaxAge: time.Hour}
+	p := policy(
+		Window[string]{Key: "plain", First: at(0, 1), Expected: 99},
+		Window[string]{Key: "hasty", First: at(2*minute, 1), Expected: 99, Limits: hasty},
+		Window[string]{Key: "small", First: at(1*minute, 1), Expected: 10, Limits: small},
+	)
+	assert.False(t, p.Full("plain"))
+	assert.False(t, p.Full("hasty"))
+	assert.True(t, p.Full("small"))
+	assert.Empty(t, p.Advance(at(3*minute-1, 1)))
+	assert.Equal(t, []Due[string]{{"hasty", Age}}, p.Advance(at(3*minute, 1)), "younger, and due before the others")
+	p.Remove("hasty")
+	assert.Equal(t, []Due[string]{{"plain", Age}}, p.Advance(at(5*minute, 1)))
+	assert.Equal(t, []Due[string]{{"plain", Rotation}, {"small", Rotation}}, p.Advance(at(5*minute, 2)), "each once")
+	p.Remove("plain")
+	p.Put(Window[string]{Key: "small", First: at(3*minute, 1), Limits: hasty})
+	assert.Equal(t, []Due[string]{{"small", Rotation}}, p.Advance(at(10*minute, 2)), "limits of a known window stay")
+	p.Remove("small")
+	p.Put(Window[string]{Key: "late", First: at(10*minute, 2)})
+	assert.Empty(t, p.Advance(at(10*minute, 2)))
+	p.Put(Window[string]{Key: "replayed", First: at(10*minute, 1)})
+	assert.Equal(t, []Due[string]{{"replayed", Rotation}}, p.Advance(at(10*minute, 2)), "a segment that ended before")
+}
+
 func TestFirstOfAKnownWindowStays(t *testing.T) {
 	p := policy(Window[string]{Key: "a", First: at(0, 1)})
 	p.Put(Window[string]{Key: "a", First: at(minute, 1), Expected: 7})
@@ -109,6 +135,9 @@ func TestPolicyAgainstAScan(t *testing.T) {
 		w, ok := open[k]
 		if !ok {
 			w = Window[int]{Key: k, First: now}
+			if age := r.Int64N(100); k%2 == 0 && age > 0 {
+				w.Limits = Config{TargetSize: 100, MaxAge: time.Duration(age) * time.Microsecond}
+			}
 		}
 		w.Held = r.Int64N(1000)
 		open[k] = w
@@ -117,7 +146,7 @@ func TestPolicyAgainstAScan(t *testing.T) {
 		for k, w := range open {
 			if now.Segment > w.First.Segment {
 				want[k] = Rotation
-			} else if now.Time-w.First.Time >= 50 {
+			} else if age := cmp.Or(w.Limits.MaxAge.Microseconds(), 50); now.Time-w.First.Time >= age {
 				want[k] = Age
 			}
 		}
