@@ -157,23 +157,25 @@ func (p *Policy[K]) rotate(now Point) {
 	}
 }
 
-// Largest gives the window that holds the most memory: the one to seal when
-// the budget is reached. Of equals it is the oldest. Windows whose key pass
-// refuses do not count.
-func (p *Policy[K]) Largest(pass func(K) bool) (key K, held int64, ok bool) {
-	var best *Window[K]
+// Largest gives the windows to seal when memory is short: those that hold the
+// most, until together they hold need, largest first. Of equals the oldest is
+// first. Windows whose key pass refuses do not count. The result is valid until
+// the next call; the caller seals and removes each of them.
+func (p *Policy[K]) Largest(need int64, pass func(K) bool) []Due[K] {
+	p.update = p.update[:0]
+	var all holders[K]
 	for _, w := range p.byAge {
-		if !pass(w.Key) {
-			continue
-		}
-		if best == nil || w.Held > best.Held || w.Held == best.Held && older(w, best) {
-			best = w
+		if pass(w.Key) {
+			all = append(all, w)
 		}
 	}
-	if best == nil {
-		return key, 0, false
+	heap.Init(&all)
+	for need > 0 && len(all) > 0 {
+		w := heap.Pop(&all).(*Window[K])
+		need -= w.Held
+		p.update = append(p.update, Due[K]{w.Key, Memory})
 	}
-	return best.Key, best.Held, true
+	return p.update
 }
 
 // AtShutdown gives the windows that are worth a commit when the collector
@@ -211,6 +213,27 @@ func (h *ages[K]) Push(x any) {
 }
 
 func (h *ages[K]) Pop() any {
+	old := *h
+	w := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return w
+}
+
+// holders is a heap of windows, the one that holds the most first.
+type holders[K comparable] []*Window[K]
+
+func (h holders[K]) Len() int      { return len(h) }
+func (h holders[K]) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h holders[K]) Less(i, j int) bool {
+	if h[i].Held != h[j].Held {
+		return h[i].Held > h[j].Held
+	}
+	return older(h[i], h[j])
+}
+
+func (h *holders[K]) Push(x any) { *h = append(*h, x.(*Window[K])) }
+
+func (h *holders[K]) Pop() any {
 	old := *h
 	w := old[len(old)-1]
 	*h = old[:len(old)-1]

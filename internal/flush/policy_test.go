@@ -93,21 +93,34 @@ func TestFirstOfAKnownWindowStays(t *testing.T) {
 }
 
 func TestLargest(t *testing.T) {
-	any := func(string) bool { return true }
-	_, _, ok := policy().Largest(any)
-	assert.False(t, ok)
-	k, held, ok := policy(
-		Window[string]{Key: "a", First: at(2, 0), Held: 5},
-		Window[string]{Key: "b", First: at(1, 0), Held: 9},
-		Window[string]{Key: "c", First: at(0, 0), Held: 9},
-	).Largest(any)
-	require.True(t, ok)
-	assert.Equal(t, "c", k, "the oldest of the largest")
-	assert.EqualValues(t, 9, held)
-	k, _, ok = policy(Window[string]{Key: "a", Held: 5}, Window[string]{Key: "b", Held: 9}).Largest(
-		func(k string) bool { return k != "b" })
-	require.True(t, ok)
-	assert.Equal(t, "a", k, "the one that may be sealed")
+	ws := []Window[string]{
+		{Key: "a", First: at(2, 0), Held: 5},
+		{Key: "b", First: at(1, 0), Held: 9},
+		{Key: "c", First: at(0, 0), Held: 9},
+	}
+	for _, tc := range []struct {
+		name string
+		need int64
+		not  string
+		want []string
+	}{
+		{"nothing is missing", 0, "", nil},
+		{"the oldest of the largest", 1, "", []string{"c"}},
+		{"one is just enough", 9, "", []string{"c"}},
+		{"more than one holds", 10, "", []string{"c", "b"}},
+		{"more than all hold", 1000, "", []string{"c", "b", "a"}},
+		{"those that may be sealed", 10, "c", []string{"b", "a"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got []string
+			for _, d := range policy(ws...).Largest(tc.need, func(k string) bool { return k != tc.not }) {
+				assert.Equal(t, Memory, d.Reason)
+				got = append(got, d.Key)
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+	assert.Empty(t, policy().Largest(1, func(string) bool { return true }))
 }
 
 func TestAtShutdown(t *testing.T) {

@@ -3,9 +3,13 @@ package window
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -13,18 +17,32 @@ import (
 // tried.
 func (p *part) failing() bool { return len(p.faults) > 0 }
 
+// stuck says that the partition has not got on for a while: nothing of what it
+// holds will come free soon.
+func (p *part) stuck() bool {
+	if (p.failing() || p.reading) && time.Since(p.since) >= patience {
+		return true
+	}
+	return slices.ContainsFunc(p.queue, func(w *sealedWindow) bool {
+		return w.flight != nil && time.Since(w.flight.since) >= 6*patience
+	})
+}
+
 // fail notes that a step of the partition does not go through. It is logged
 // when that begins and when the reason changes, not once per try.
 func (r *Runtime) fail(p *part, op string, err error) {
-	words := lake.Reason(err)
-	if words == "" {
-		words = err.Error()
+	words := err.Error()
+	if !errors.As(err, new(*commit.Blocked)) {
+		words = lake.Reason(err)
 	}
 	if p.faults[op] == words {
 		return
 	}
 	if p.faults == nil {
 		p.faults = map[string]string{}
+	}
+	if len(p.faults) == 0 {
+		p.since = time.Now()
 	}
 	p.faults[op] = words
 	r.unhealthy[p] = struct{}{}
@@ -36,6 +54,7 @@ func (r *Runtime) fail(p *part, op string, err error) {
 // mend notes that steps of the partition went through.
 func (r *Runtime) mend(p *part, ops ...string) {
 	if len(p.faults) == 0 {
+		p.cold = false
 		return
 	}
 	for _, op := range ops {
@@ -46,27 +65,29 @@ func (r *Runtime) mend(p *part, ops ...string) {
 	}
 	p.cold = false
 	delete(r.unhealthy, p)
+	r.inLine = append(r.inLine, r.deferred...)
+	r.deferred = nil
 	r.logger.Info("Windows of a tenant can be committed again",
 		zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)))
 	r.health()
 }
 
-// storageFault notes whether calls to the WAL's storage go through.
+// storageFault notes whether a kind of call to the WAL's storage goes through.
 func (r *Runtime) storageFault(op string, err error) {
-	if err == nil {
-		if r.storage != "" {
-			r.storage = ""
+	old, ok := r.storage[op]
+	switch {
+	case err == nil && !ok, err != nil && old == err.Error():
+		return
+	case err == nil:
+		delete(r.storage, op)
+		if len(r.storage) == 0 {
 			r.logger.Info("The WAL's storage answers again")
-			r.health()
 		}
-		return
+	default:
+		r.storage[op] = err.Error()
+		r.logger.Error("The WAL's storage does not answer; what is sealed is still committed",
+			zap.String("operation", op), zap.Error(err))
 	}
-	if r.storage == err.Error() {
-		return
-	}
-	r.storage = err.Error()
-	r.logger.Error("The WAL's storage does not answer; what is in memory is still committed",
-		zap.String("operation", op), zap.Error(err))
 	r.health()
 }
 
@@ -74,8 +95,9 @@ func (r *Runtime) storageFault(op string, err error) {
 func (r *Runtime) health() {
 	var err error
 	switch {
-	case r.storage != "":
-		err = fmt.Errorf("storage of the WAL: %s", r.storage)
+	case len(r.storage) > 0:
+		op := slices.Min(slices.Collect(maps.Keys(r.storage)))
+		err = fmt.Errorf("%s in the WAL's storage: %s", op, r.storage[op])
 	case len(r.unhealthy) > 0:
 		err = r.worst()
 	}
@@ -93,7 +115,7 @@ func (r *Runtime) worst() error {
 			pick = p
 		}
 	}
-	for _, op := range []string{"open lake", "read head", "seal", "encode", "upload", "commit"} {
+	for _, op := range []string{"open lake", "read head", "encode", "upload", "commit"} {
 		if words, ok := pick.faults[op]; ok {
 			return fmt.Errorf("%d partitions wait, tenant %q signal %s for %s: %s",
 				len(r.unhealthy), pick.tenant, pick.signal, op, words)

@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -30,12 +31,16 @@ func (r *Runtime) Run(ctx context.Context) error {
 
 	tick := time.NewTicker(r.tickEvery())
 	defer tick.Stop()
+	defer r.alarms.timer.Stop()
 	stop, expired := r.stop, (<-chan time.Time)(nil)
 	for {
 		select {
 		case f := <-r.events:
 			f()
+		case <-r.alarms.timer.C:
+			r.alarms.ring()
 		case <-tick.C:
+			r.makePlace()
 			r.advance(r.safe())
 			r.forget()
 			r.snapshot()
@@ -77,16 +82,34 @@ func (r *Runtime) tickEvery() time.Duration {
 // advance seals what is due when the WAL has come to now, finishes the windows
 // of earlier processes that it has passed, and drops the seals it found empty.
 func (r *Runtime) advance(now flush.Point) {
-	for _, p := range r.pinned {
-		r.passPins(p, now)
+	if now.Time >= r.pinsDue {
+		r.passAllPins(now)
 	}
-	r.pinned = slices.DeleteFunc(r.pinned, func(p *part) bool {
-		return p.known && len(p.pins) == 0 && (p.open == nil || p.open.pinned == nil)
-	})
 	for _, d := range r.policy.Advance(now) {
 		r.seal(r.parts[d.Key], d.Reason)
 	}
 	r.trimDiscards()
+}
+
+// passAllPins does passPins for every partition with seals of an earlier
+// process, and finds out when to do so next: at the first end that the WAL
+// comes to. Partitions whose heads are read now ask for it then.
+func (r *Runtime) passAllPins(now flush.Point) {
+	r.pinsDue = math.MaxInt64
+	r.pinned = slices.DeleteFunc(r.pinned, func(p *part) bool {
+		r.passPins(p, now)
+		if !p.known {
+			return false
+		}
+		if w := p.open; w != nil && w.pinned != nil {
+			r.pinsDue = min(r.pinsDue, w.pinned.End)
+			return false
+		}
+		if len(p.pins) > 0 {
+			r.pinsDue = min(r.pinsDue, p.pins[0].End)
+		}
+		return len(p.pins) == 0
+	})
 }
 
 // passPins finishes the partition's rebuilt window if the WAL has passed its

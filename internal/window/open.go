@@ -16,9 +16,15 @@ type ref struct {
 	items   uint32
 }
 
-// refBytes is what a ref costs in memory: the budget counts it until the window
-// is committed.
-const refBytes = 40
+// What an entry costs in memory beside its payload: its ref until its window is
+// committed, and while the payload is held, the frame that the WAL gave it in.
+const (
+	refBytes = 64
+	hotBytes = 128
+)
+
+// cost is what the entry's payload costs while it is held.
+func (f ref) cost() int64 { return int64(f.size) + hotBytes }
 
 // unit is a run of entries of one window that is encoded in one call. Where one
 // ends depends on its records alone, so a rebuilt window has the same units.
@@ -47,17 +53,24 @@ type rejected struct {
 
 func (u *unit) hot() bool { return u.payloads != nil }
 
-// add appends an entry and says how many bytes of the budget it gave back: a
+// cost is what the unit costs when its payloads are held.
+func (u *unit) cost() int64 { return u.raw + int64(len(u.refs))*hotBytes }
+
+// bulky says that the unit is so much larger encoded than it was raw that it is
+// not worth its memory: the smallest object has some 7 kB.
+func (u *unit) bulky() bool { return u.encoded && u.held > u.cost()+u.cost()/16 }
+
+// add appends an entry and says how much data of the budget it gave back: a
 // unit is hot or cold as a whole, and its extent must not depend on that.
 func (u *unit) add(e entry, spec encode.Spec) (freed int64) {
 	switch {
 	case e.payload == nil:
 		freed = u.cool()
 	case len(u.refs) > 0 && !u.hot():
-		freed = int64(e.size)
+		freed = e.cost()
 	default:
 		u.payloads = append(u.payloads, e.payload)
-		u.held += int64(e.size)
+		u.held += e.cost()
 	}
 	u.refs = append(u.refs, e.ref)
 	u.raw += int64(e.size)
@@ -76,11 +89,12 @@ func (u *unit) cool() int64 {
 
 // encode encodes the payloads, which it lets go, and holds the result.
 func (u *unit) encode(enc *encode.Encoder, b *budget) error {
+	var bad []rejected
 	entries := make([]encode.Entry, 0, len(u.payloads))
 	of := make([]int, 0, len(u.payloads))
 	for i, p := range u.payloads {
 		if p == nil {
-			u.rejected = append(u.rejected, rejected{u.refs[i], nil, errMissing})
+			bad = append(bad, rejected{u.refs[i], nil, errMissing})
 			continue
 		}
 		entries = append(entries, encode.Entry{Payload: p, ReceivedAt: u.refs[i].stamp})
@@ -93,11 +107,11 @@ func (u *unit) encode(enc *encode.Encoder, b *budget) error {
 	held := staged.Bytes
 	for _, x := range staged.Rejected {
 		i := of[x.Index]
-		u.rejected = append(u.rejected, rejected{u.refs[i], u.payloads[i], x.Err})
-		held += int64(len(u.payloads[i]))
+		bad = append(bad, rejected{u.refs[i], u.payloads[i], x.Err})
+		held += u.refs[i].cost()
 	}
-	u.payloads, u.staged, u.encoded = nil, staged, true
-	b.charge(held - u.held)
+	u.payloads, u.staged, u.rejected, u.encoded = nil, staged, bad, true
+	b.charge(share{data: held - u.held})
 	u.held = held
 	return nil
 }
@@ -125,7 +139,8 @@ type openWindow struct {
 	last  int64
 	units []*unit
 	raw   int64
-	held  int64
+	held  int64 // data of the budget
+	refs  int   // entries
 	// encodedRaw of raw are encoded, into encodedBytes.
 	encodedRaw, encodedBytes int64
 	staging                  *int // units that the loop has encoded just now
@@ -153,21 +168,17 @@ func (w *openWindow) add(e entry) (*unit, int64) {
 	w.held += u.held - before
 	w.last = e.stamp
 	w.raw += int64(e.size)
+	w.refs++
 	return u, freed
 }
+
+// sum is the memory that the window holds.
+func (w *openWindow) sum() int64 { return w.held + int64(w.refs)*refBytes }
 
 // expected is the size of the object if the window were sealed now. A record
 // that is not encoded counts as ratio of its size.
 func (w *openWindow) expected(ratio float64) int64 {
 	return w.encodedBytes + int64(float64(w.raw-w.encodedRaw)*ratio)
-}
-
-// end is the window's end if it is sealed now.
-func (w *openWindow) end() int64 {
-	if w.pinned != nil {
-		return w.pinned.End
-	}
-	return w.last + 1
 }
 
 // period says which records may share the window.

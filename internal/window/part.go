@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -27,24 +28,34 @@ type part struct {
 	known      bool
 	reading    bool
 	waiting    []entry
-	waitHeld   int64 // bytes of the budget that the payloads of waiting hold
+	waitHeld   int64 // data of the budget that waiting holds
 	dests      map[origin]*destination
 	pins       []*pin // sealed by an earlier process and not rebuilt yet, by start
 	open       *openWindow
 	queue      []*sealedWindow // in the order of commit
 	settling   bool
 	heads      backoff // of reading the heads
+	flushes    backoff // of seal, encode and upload
 	turn       backoff // of committing
-	queued     bool    // stands in the line for the pool
+	queued     bool    // stands in a line for the pool
+	owing      bool    // stands in Runtime.owing
 	touched    bool    // by the group that is being taken
 	restarting bool
-	drop       []uint64 // seals to delete when it restarts
-	sweepers   []string // writers that may have left objects of void windows
+	drop       []uint64            // seals to delete when it restarts
+	sweepers   []string            // writers that may have left objects of void windows
+	taken      map[bounds]struct{} // bounds of objects that are not what a window with them would hold
 
 	ratio   float64           // of encoded to raw bytes, smoothed
 	faults  map[string]string // what does not go through, by step, in the store's words
+	since   time.Time         // of the first of them, or of the reading that is under way
 	cold    bool              // new entries are kept as references only
 	lastUse time.Time
+}
+
+// bounds are what tells the objects of a partition's windows apart.
+type bounds struct {
+	writer     string
+	start, end int64
 }
 
 // committed says below which stamp all entries of writer are in committed
@@ -83,10 +94,15 @@ func (p *part) oldest() (stamp int64, ok bool) {
 	return 0, false
 }
 
+// enough is the raw size of a window that tells the whole ratio: a small
+// object is mostly its footer.
+const enough = 1 << 20
+
 // learn takes the encoded and raw size of a window into the expectation.
 func (p *part) learn(encoded, raw int64) {
 	if raw > 0 {
-		p.ratio = 0.5*p.ratio + 0.5*float64(encoded)/float64(raw)
+		a := 0.5 * min(1, float64(raw)/enough)
+		p.ratio = (1-a)*p.ratio + a*float64(encoded)/float64(raw)
 	}
 }
 
@@ -98,12 +114,12 @@ func (r *Runtime) admit(p *part, e entry) {
 		return
 	}
 	if p.cold && e.payload != nil {
-		r.budget.release(int64(e.size))
+		r.budget.release(e.cost())
 		e.payload = nil
 	}
 	if p.open != nil {
 		if reason := r.cut(p, e); reason != "" {
-			r.seal(p, reason)
+			r.sealBefore(p, reason, p.nextOf(e))
 		}
 	}
 	if p.open == nil {
@@ -125,12 +141,26 @@ func (r *Runtime) cut(p *part, e entry) flush.Reason {
 			return w.pinned.Reason
 		}
 		return ""
+	case e.stamp == w.last && e.writer == w.writer:
+		return "" // a window is cut only between stamps
 	case e.writer != w.writer, w.target.Align.Period(e.stamp) != w.period(), p.pinFor(e) != nil:
 		return flush.Boundary
-	case e.stamp > w.last && w.expected(p.ratio) >= r.target():
+	case e.segment > w.first.Segment: // entries that waited for the heads come without advance
+		return flush.Rotation
+	case e.stamp-w.first.Time >= r.opt.Policy.MaxAge.Microseconds():
+		return flush.Age
+	case w.expected(p.ratio) >= r.target():
 		return flush.Size
 	}
 	return ""
+}
+
+// nextOf is the stamp that the open window must end at or before if e follows.
+func (p *part) nextOf(e entry) int64 {
+	if e.writer != p.open.writer {
+		return math.MaxInt64
+	}
+	return e.stamp
 }
 
 func (p *part) pinFor(e entry) *pin {
@@ -153,6 +183,8 @@ func (r *Runtime) open(p *part, e entry) {
 		w.dest = p.dests[origin{w.pinned.Sink, w.pinned.Lake}]
 	} else {
 		w.target = r.opt.Target(p.tenant, p.signal)
+		// A unit that was dropped must fit the memory to be read back.
+		w.target.Spec.RowGroupBytes = min(w.target.Spec.RowGroupBytes, r.budget.limit/8)
 		w.dest = p.dests[origin{r.opt.Sink, w.target.Lake}]
 	}
 	w.encoder = r.encoder(w.target.Spec)
@@ -166,26 +198,15 @@ func (r *Runtime) report(p *part) {
 		return
 	}
 	r.policy.Put(flush.Window[key]{
-		Key: p.key, First: w.first, Expected: w.expected(p.ratio), Held: w.held, Raw: w.raw,
+		Key: p.key, First: w.first, Expected: w.expected(p.ratio), Held: w.sum(), Raw: w.raw,
 	})
 }
 
 // discard forgets an entry that is committed already, and has it trimmed.
 func (r *Runtime) discard(e entry) {
 	if e.payload != nil {
-		r.budget.release(int64(e.size))
+		r.budget.release(e.cost())
 	}
-	r.budget.release(refBytes)
+	r.budget.releaseRefs(1)
 	r.discards = append(r.discards, e.seq)
-}
-
-// seal ends the partition's open window.
-func (r *Runtime) seal(p *part, reason flush.Reason) {
-	w := p.open
-	p.open = nil
-	r.policy.Remove(p.key)
-	s := w.seal(p, reason, time.Now())
-	w.dest.sealed[w.writer] = s.End
-	p.queue = append(p.queue, s)
-	r.line(p)
 }

@@ -70,30 +70,31 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.budget.acquire(ctx, g.Bytes, false); err != nil {
+	charged := share{data: g.Bytes + int64(g.Entries)*hotBytes, refs: int64(g.Entries) * refBytes}
+	if err := r.budget.acquire(ctx, charged, false); err != nil {
 		return err
 	}
 	r.transit.set(flush.Point{Time: g.Stamp, Segment: g.Segment})
 	entries, err := r.opt.Queue.Read(ctx)
 	if err != nil {
 		r.transit.clear()
-		r.budget.release(g.Bytes)
+		r.budget.charge(share{-charged.data, -charged.refs})
 		return err
 	}
 	r.post(func() {
-		r.accept(entries, g.Bytes)
+		r.accept(entries, charged)
 		r.transit.clear()
 	})
 	return nil
 }
 
 // accept takes the entries of a group. Their share of the budget is charged.
-func (r *Runtime) accept(entries []wal.Entry, charged int64) {
-	var need int64
+func (r *Runtime) accept(entries []wal.Entry, charged share) {
+	need := share{refs: int64(len(entries)) * refBytes}
 	for i := range entries {
-		need += int64(len(entries[i].Payload)) + refBytes
+		need.data += int64(len(entries[i].Payload)) + hotBytes
 	}
-	r.budget.charge(need - charged)
+	r.budget.charge(share{need.data - charged.data, need.refs - charged.refs})
 	r.storageFault("read", nil)
 	if len(entries) == 0 {
 		return
@@ -139,11 +140,11 @@ func (r *Runtime) take(e *wal.Entry) {
 // wait keeps an entry until the partition's heads are read.
 func (r *Runtime) wait(p *part, e entry) {
 	if p.cold && e.payload != nil {
-		r.budget.release(int64(e.size))
+		r.budget.release(e.cost())
 		e.payload = nil
 	}
 	if e.payload != nil {
-		p.waitHeld += int64(e.size)
+		p.waitHeld += e.cost()
 	}
 	p.waiting = append(p.waiting, e)
 	r.recover(p)
@@ -165,6 +166,9 @@ func (r *Runtime) pause(ctx context.Context, tries int) bool {
 func (r *Runtime) persist(ctx context.Context, op string, call func() error) error {
 	for tries := 0; ; tries++ {
 		err := call()
+		if err == nil && tries > 0 {
+			r.post(func() { r.storageFault(op, nil) })
+		}
 		if err == nil || ctx.Err() != nil {
 			return err
 		}

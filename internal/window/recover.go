@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +26,9 @@ func (r *Runtime) recover(p *part) {
 		return
 	}
 	p.reading = true
+	if !p.failing() {
+		p.since = time.Now()
+	}
 	oldest := r.oldestOf(p)
 	drop := p.drop
 	r.work(func(ctx context.Context) func() {
@@ -36,17 +40,16 @@ func (r *Runtime) recover(p *part) {
 	})
 }
 
-// oldestOf is a stamp that no entry of the partition lies before.
+// oldestOf is a stamp that no entry of the partition lies before. Entries that
+// are not read yet may lie before its first seal: of two seals the later one
+// can have become durable alone.
 func (r *Runtime) oldestOf(p *part) int64 {
-	var stamps []int64
+	stamps := []int64{r.safe().Time}
 	if len(p.waiting) > 0 {
 		stamps = append(stamps, p.waiting[0].stamp)
 	}
 	if len(p.pins) > 0 {
 		stamps = append(stamps, p.pins[0].Start)
-	}
-	if len(stamps) == 0 {
-		return 0
 	}
 	return slices.Min(stamps)
 }
@@ -88,6 +91,12 @@ func (r *Runtime) lake(ref lake.Ref) (*lake.Lake, error) {
 
 // readHeads fills in what every log knows of this WAL's writers.
 func (r *Runtime) readHeads(ctx context.Context, dests map[origin]*destination, oldest int64) error {
+	select {
+	case r.heads <- struct{}{}:
+		defer func() { <-r.heads }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for _, d := range dests {
 		ends, err := d.log.Read(ctx)
 		if err != nil {
@@ -126,7 +135,10 @@ func (r *Runtime) recovered(p *part, dests map[origin]*destination, err error) {
 		r.restart(p)
 		return
 	}
-	if err != nil {
+	switch {
+	case err != nil && r.ctx.Err() != nil:
+		return
+	case err != nil:
 		r.fail(p, "read head", err)
 		r.retry(&p.heads, func() { r.recover(p) })
 		return
@@ -139,15 +151,17 @@ func (r *Runtime) recovered(p *part, dests map[origin]*destination, err error) {
 		return
 	}
 	p.known = true
-	p.heads.tries = 0
-	r.mend(p, "read head", "open lake")
+	p.flushes, p.turn = backoff{}, backoff{}
+	r.mend(p, "read head", "open lake", "encode", "upload", "commit")
 	entries := p.waiting
 	p.waiting, p.waitHeld = nil, 0
 	for _, e := range entries {
 		r.admit(p, e)
 	}
 	r.report(p)
+	r.pinsDue = math.MinInt64
 	r.advance(r.safe())
+	r.dispatch()
 }
 
 // obsoletePins removes the seals of which something is committed from the
@@ -176,8 +190,8 @@ func (r *Runtime) restart(p *part) {
 	p.restarting = true
 	p.known = false
 	for _, w := range p.queue {
-		if w.progress == uploading {
-			w.cancel()
+		if w.flight != nil {
+			w.flight.cancel()
 		}
 	}
 	if p.busy() {
@@ -206,7 +220,12 @@ func (r *Runtime) restart(p *part) {
 	if !slices.Contains(r.pinned, p) {
 		r.pinned = append(r.pinned, p)
 	}
-	r.recover(p)
+	if p.heads.tries == 0 {
+		p.heads.tries++
+		r.recover(p)
+		return
+	}
+	r.retry(&p.heads, func() { r.recover(p) }) // nothing was committed since the last restart
 }
 
 // unwind appends the units' entries, cold.

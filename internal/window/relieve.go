@@ -1,94 +1,82 @@
 package window
 
-import (
-	"time"
-
-	"github.com/s3window/s3window/internal/flush"
-)
-
-// healthyFor is how long after a commit the lake counts as taking windows.
-const healthyFor = time.Minute
-
 // relieve makes room when somebody waits for memory, as far as what is being
-// encoded and uploaded will not do that by itself. It seals the window that
-// holds the most, and drops payloads that can be read from the WAL again where
-// sealing would free nothing.
+// encoded and uploaded will not do that by itself. What partitions hold that do
+// not get on is dropped first, as it can be read from the WAL again; then the
+// windows that hold the most are sealed.
 func (r *Runtime) relieve() {
-	need, first := r.budget.short()
-	if need == 0 {
+	short := r.budget.short()
+	if short.need == 0 {
 		return
 	}
-	if first {
+	if short.first {
 		// A flush reads its window back and cannot go on without. Whatever holds
 		// memory and is not at work gives way, or both would wait for ever.
+		need := short.need - r.evict(short.need, (*part).stuck)
 		r.evict(need, func(*part) bool { return true })
 		return
 	}
-	coming := r.coming()
-	for coming < need {
-		k, _, ok := r.policy.Largest(func(k key) bool { return !r.parts[k].failing() })
-		if !ok {
-			break
+	need := short.need - r.coming()
+	if !short.refs && need > 0 {
+		need -= r.evict(need, (*part).stuck)
+	}
+	if need > 0 {
+		for _, d := range r.policy.Largest(need, func(k key) bool { return !r.parts[k].stuck() }) {
+			p := r.parts[d.Key]
+			need -= p.open.sum()
+			r.seal(p, d.Reason)
 		}
-		p := r.parts[k]
-		coming += p.open.held
-		r.seal(p, flush.Memory)
 	}
-	if coming >= need {
-		return
-	}
-	if len(r.unhealthy) > 0 && time.Since(r.succeeded) < healthyFor {
-		// Others are served; those that are not must not stand in their way.
-		need -= r.evict(need-coming, func(p *part) bool { return p.failing() })
-	}
-	if coming < need {
-		r.evictPinned(need - coming)
+	if !short.refs && need > 0 {
+		r.evictPinned(need)
 	}
 }
 
 // coming is what running encoders and uploads will free.
 func (r *Runtime) coming() int64 {
 	sum := r.staging
-	for _, p := range r.parts {
-		if p.failing() {
-			continue
+	r.owed(func(p *part) {
+		if p.stuck() {
+			return
 		}
 		for _, w := range p.queue {
-			switch w.progress {
-			case uploading:
+			sum += int64(w.entries) * refBytes
+			switch {
+			case w.progress == uploading:
 				sum += w.held
-			case waiting:
+			case w.progress == waiting && *w.staging == 0:
 				held, _ := w.heldNow()
 				sum += held
 			}
 		}
-	}
+	})
 	return sum
 }
 
-// evict drops up to need bytes of what partitions hold that may be evicted, and
-// says how many it dropped. Windows that were sealed are touched first.
+// evict drops need bytes, or a little more, of what partitions hold that may be
+// evicted, and says how many. Windows that were sealed are touched first.
 func (r *Runtime) evict(need int64, may func(*part) bool) (freed int64) {
-	for _, p := range r.parts {
-		if freed >= need {
-			return freed
-		}
-		if !may(p) {
-			continue
+	if need <= 0 {
+		return 0
+	}
+	r.owed(func(p *part) {
+		if freed >= need || !may(p) {
+			return
 		}
 		for _, w := range p.queue {
 			if w.progress == waiting && *w.staging == 0 {
 				freed += r.cool(w.units)
 			}
 		}
-		freed += r.coolWaiting(p)
-	}
+		p.cold = p.cold || p.stuck()
+	})
 	for _, p := range r.parts {
 		if freed >= need {
 			return freed
 		}
-		if may(p) {
-			freed += r.coolOpen(p)
+		if (p.open != nil || p.waitHeld > 0) && may(p) {
+			freed += r.coolWaiting(p) + r.coolOpen(p)
+			p.cold = p.cold || p.stuck()
 		}
 	}
 	return freed
@@ -124,13 +112,15 @@ func (r *Runtime) coolOpen(p *part) int64 {
 	}
 	freed := r.cool(w.units)
 	w.held, w.encodedRaw, w.encodedBytes = 0, 0, 0
-	p.cold = p.cold || p.failing()
 	r.report(p)
 	return freed
 }
 
 func (r *Runtime) coolWaiting(p *part) int64 {
 	freed := p.waitHeld
+	if freed == 0 {
+		return 0
+	}
 	for i := range p.waiting {
 		p.waiting[i].payload = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +17,10 @@ import (
 	"github.com/s3window/s3window/internal/lake"
 )
 
+// maxCalls is how many partitions talk to their commit logs at once: ten
+// thousand connections would serve nobody.
+const maxCalls = 64
+
 // Runtime moves the records of one WAL into committed windows. Run runs it
 // until Shutdown.
 type Runtime struct {
@@ -24,6 +29,8 @@ type Runtime struct {
 	budget  *budget
 	slots   chan struct{} // one per Stage call that may run
 	loads   chan struct{} // one: who reads a cold window back
+	heads   chan struct{} // one per partition whose heads may be read at once
+	turns   chan struct{} // one per partition that may commit at once
 	events  chan func()   // to be done on the loop
 	full    chan struct{} // somebody waits for memory
 	stop    chan struct{} // closed by Shutdown
@@ -42,18 +49,21 @@ type Runtime struct {
 	encoders  map[string]*encode.Encoder
 	writers   map[string]Origins // earlier writers that left entries or seals
 	pinned    []*part            // with windows that an earlier process sealed
+	pinsDue   int64              // nothing is to be done for them before
+	owing     []*part            // with sealed windows, see owed
 	inLine    []*part            // whose windows wait for the pool, in turn
-	deferred  []*part            // failing ones that wait for a slot of their own
-	active    int                // windows in the pool
-	failing   int                // of them, those of failing partitions
-	touched   []*part            // by the group that is being taken
-	discards  []uint64           // entries to trim: committed before they were read
+	deferred  []*part            // failing ones that wait for a place of their own
+	flights   []*flight
+	active    int // windows in the pool
+	aside     int // windows that do not go through, beside it
+	alarms    alarms
+	touched   []*part  // by the group that is being taken
+	discards  []uint64 // entries to trim: committed before they were read
 	trimming  bool
-	staging   int64  // raw bytes that are being encoded on behalf of the loop
-	storage   string // what the WAL's storage says if it does not answer
-	told      string // the last Health
+	staging   int64             // raw bytes that are being encoded on behalf of the loop
+	storage   map[string]string // what the WAL's storage says to calls that do not go through
+	told      string            // the last Health
 	unhealthy map[*part]struct{}
-	succeeded time.Time // of the last commit
 	draining  bool
 }
 
@@ -65,11 +75,13 @@ func New(opt Options) (*Runtime, error) {
 	r := &Runtime{
 		opt: opt, logger: opt.Logger,
 		slots: make(chan struct{}, opt.encoders()), loads: make(chan struct{}, 1),
+		heads: make(chan struct{}, maxCalls), turns: make(chan struct{}, maxCalls),
 		events: make(chan func()), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 		policy: flush.NewPolicy[key](opt.Policy), parts: map[key]*part{},
 		lakes: map[lake.Ref]*lake.Lake{}, encoders: map[string]*encode.Encoder{},
-		writers: map[string]Origins{}, unhealthy: map[*part]struct{}{}, succeeded: time.Now(),
+		writers: map[string]Origins{}, unhealthy: map[*part]struct{}{},
+		storage: map[string]string{}, pinsDue: math.MinInt64, alarms: newAlarms(),
 	}
 	r.budget = newBudget(opt.Memory-opt.reserved(), func() {
 		select {
@@ -109,11 +121,30 @@ func (r *Runtime) restorePins() error {
 		p.pins = append(p.pins, &pin{s.ID, d})
 	}
 	for _, p := range r.parts {
+		p.dropTwins()
 		p.sortPins()
 		r.pinned = append(r.pinned, p)
 	}
-	slices.SortFunc(r.pinned, func(a, b *part) int { return cmp.Compare(a.pins[0].Start, b.pins[0].Start) })
+	slices.SortFunc(r.pinned, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(a.pins[0].Start, b.pins[0].Start), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.signal, b.signal))
+	})
 	return nil
+}
+
+// dropTwins drops seals that reach into a later one. Their write gave an error
+// and took effect all the same; nothing was uploaded for them, and the process
+// went on with the later one.
+func (p *part) dropTwins() {
+	slices.SortFunc(p.pins, func(a, b *pin) int { return cmp.Compare(b.id, a.id) })
+	kept := p.pins[:0:0]
+	for _, q := range p.pins {
+		if slices.ContainsFunc(kept, func(k *pin) bool { return k.Writer == q.Writer && k.Start < q.End && q.Start < k.End }) {
+			p.drop = append(p.drop, q.id)
+			continue
+		}
+		kept = append(kept, q)
+	}
+	p.pins = kept
 }
 
 func (p *part) sortPins() {
@@ -148,7 +179,7 @@ func (r *Runtime) encoder(spec encode.Spec) *encode.Encoder {
 
 // target is the object size to seal at: what is asked for, as far as a window
 // of that size fits the memory beside its successor.
-func (r *Runtime) target() int64 { return min(r.opt.Policy.TargetSize, r.budget.limit/4) }
+func (r *Runtime) target() int64 { return min(r.opt.Policy.TargetSize, r.budget.limit/3) }
 
 // post has f done on the loop. It blocks until the loop takes it.
 func (r *Runtime) post(f func()) { r.events <- f }

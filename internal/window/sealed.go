@@ -1,7 +1,6 @@
 package window
 
 import (
-	"context"
 	"time"
 
 	"github.com/s3window/s3window/internal/encode"
@@ -24,21 +23,21 @@ const (
 // flushes it touches it while it is uploading or settling.
 type sealedWindow struct {
 	seal
-	dest  *destination
-	units []*unit
-	raw   int64
-	first flush.Point
-	held  int64 // by its units when its flush began
+	dest    *destination
+	units   []*unit
+	raw     int64
+	first   flush.Point
+	held    int64 // by its units when its flush began
+	entries int
 
 	progress progress
-	sealed   bool   // sealID is set
-	sealID   uint64 // of the record in the WAL's storage
-	staging  *int   // units that the loop has encoded just now
+	flight   *flight // while it is uploading
+	sealed   bool    // sealID is set
+	sealID   uint64  // of the record in the WAL's storage
+	staging  *int    // units that the loop has encoded just now
 	encoder  *encode.Encoder
-	cancel   context.CancelFunc
-	backoff
-	abandon bool    // its bounds are to be decided anew
-	ratio   float64 // of encoded to raw, as far as a flush came that did not fit
+	abandon  bool    // its bounds are to be decided anew
+	ratio    float64 // of encoded to raw, as far as a flush came that did not fit
 
 	sealedAt   time.Time
 	uploadedAt time.Time
@@ -69,20 +68,20 @@ func (w *sealedWindow) refs(visit func(ref)) {
 }
 
 func (w *sealedWindow) seqs() []uint64 {
-	var out []uint64
+	out := make([]uint64, 0, w.entries)
 	w.refs(func(r ref) { out = append(out, r.seq) })
 	return out
 }
 
 // seal turns the open window into a sealed one.
-func (w *openWindow) seal(p *part, reason flush.Reason, now time.Time) *sealedWindow {
+func (w *openWindow) seal(p *part, reason flush.Reason, end int64, now time.Time) *sealedWindow {
 	s := &sealedWindow{
 		seal: seal{
 			Version: recordVersion, Sink: w.dest.sink, Tenant: p.tenant, Signal: p.signal,
-			Writer: w.writer, After: w.dest.after(w.writer), Start: w.first.Time, End: w.end(), Reason: reason,
+			Writer: w.writer, After: w.dest.after(w.writer), Start: w.first.Time, End: end, Reason: reason,
 			Lake: w.target.Lake, Align: w.target.Align, Spec: w.target.Spec,
 		},
-		dest: w.dest, units: w.units, raw: w.raw, first: w.first, held: w.held,
+		dest: w.dest, units: w.units, raw: w.raw, first: w.first, entries: w.refs,
 		staging: w.staging, encoder: w.encoder, sealedAt: now,
 	}
 	if w.pinned != nil {

@@ -11,8 +11,13 @@ import (
 	"github.com/s3window/s3window/internal/encode"
 )
 
-// maxTurn is how many windows are committed under one lease at most.
-const maxTurn = 16
+const (
+	// maxTurn is how many windows are committed under one lease at most.
+	maxTurn = 16
+	// blockedTries has the longest pause before a log that an operator has to
+	// look at is tried again.
+	blockedTries = 64
+)
 
 // settle commits the partition's uploaded windows in order, unless that is
 // under way.
@@ -63,7 +68,7 @@ func (r *Runtime) commit(ctx context.Context, ws []*sealedWindow, after int64) (
 	var n int
 	var err error
 	if len(cs) > 0 {
-		n, err = ws[0].dest.log.Commit(ctx, cs)
+		n, err = r.turn(ctx, ws[0].dest.log, cs)
 	}
 	through := 0
 	for _, w := range ws {
@@ -79,6 +84,18 @@ func (r *Runtime) commit(ctx context.Context, ws []*sealedWindow, after int64) (
 		through++
 	}
 	return through, err
+}
+
+// turn commits windows when one of the places for that is free: each costs a
+// handful of requests, and ten thousand partitions may come at once.
+func (r *Runtime) turn(ctx context.Context, log Log, cs []commit.Window) (int, error) {
+	select {
+	case r.turns <- struct{}{}:
+		defer func() { <-r.turns }()
+		return log.Commit(ctx, cs)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
 }
 
 // empty says that the window has nothing to commit: its entries hold no
@@ -117,6 +134,9 @@ func (r *Runtime) settled(p *part, ws []*sealedWindow, n int, err error) {
 	for _, w := range ws[n:] {
 		w.progress = uploaded
 	}
+	if n > 0 {
+		p.heads.tries = 0
+	}
 	var overlap *commit.Overlap
 	switch {
 	case p.restarting:
@@ -131,6 +151,9 @@ func (r *Runtime) settled(p *part, ws []*sealedWindow, n int, err error) {
 	case err != nil && r.ctx.Err() == nil:
 		r.fail(p, "commit", err)
 		r.opt.Observer.Retried("commit", p.tenant, p.signal)
+		if errors.As(err, new(*commit.Blocked)) {
+			p.turn.tries = blockedTries
+		}
 		r.retry(&p.turn, func() { r.settle(p) })
 	case err == nil:
 		p.turn.tries = 0
@@ -138,6 +161,7 @@ func (r *Runtime) settled(p *part, ws []*sealedWindow, n int, err error) {
 		r.settle(p)
 		r.sweep(p)
 	}
+	r.dispatch()
 }
 
 // sweep deletes the objects that a restart of the partition left behind, once
@@ -167,10 +191,7 @@ func (r *Runtime) committed(p *part, w *sealedWindow) {
 	if !w.empty() {
 		w.dest.ends[w.Writer] = max(w.dest.ends[w.Writer], w.End)
 	}
-	n := 0
-	w.refs(func(ref) { n++ })
-	r.budget.release(int64(n) * refBytes)
-	r.succeeded = time.Now()
-	p.lastUse = r.succeeded
+	r.budget.releaseRefs(w.entries)
+	p.lastUse = time.Now()
 	r.observe(w)
 }

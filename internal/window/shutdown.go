@@ -31,10 +31,6 @@ func (r *Runtime) drain() {
 
 // drained says that nothing sealed is left to commit.
 func (r *Runtime) drained() bool {
-	for _, p := range r.parts {
-		if len(p.queue) > 0 {
-			return false
-		}
-	}
-	return !r.trimming
+	r.owed(func(*part) {})
+	return len(r.owing) == 0 && !r.trimming
 }

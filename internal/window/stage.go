@@ -12,19 +12,21 @@ func (r *Runtime) stage(p *part, u *unit) {
 	staging := w.staging
 	*staging++
 	u.busy = true
-	raw := u.raw
-	r.staging += raw
+	cost := u.cost()
+	r.staging += cost
 	r.work(func(ctx context.Context) func() {
 		err := r.stageUnit(ctx, w.encoder, u)
 		return func() {
 			*staging--
 			u.busy = false
-			r.staging -= raw
+			r.staging -= cost
 			if err == nil {
+				p.learn(u.staged.Bytes, u.raw)
 				w.encodedRaw += u.raw
 				w.encodedBytes += u.staged.Bytes
-				w.held += u.held - raw
+				r.coolBulky([]*unit{u})
 			}
+			w.held += u.held - cost
 			r.staged(p)
 		}
 	})
@@ -38,4 +40,13 @@ func (r *Runtime) staged(p *part) {
 	}
 	r.report(p)
 	r.line(p)
+}
+
+// coolBulky drops encoded units that are not worth their memory.
+func (r *Runtime) coolBulky(units []*unit) {
+	for _, u := range units {
+		if u.bulky() && !u.busy {
+			r.budget.release(u.cool())
+		}
+	}
 }
