@@ -191,7 +191,14 @@ func (p *Policy[K]) AtShutdown(now Point) []Due[K] {
 }
 
 // ages is a heap of windows, the one that will be too old next first.
-type dues[K comparable] []*Window[K]
+type ages[K comparable] []*Window[K]
+
+func older[K comparable](a, b *Window[K]) bool {
+	if a.First.Time != b.First.Time {
+		return a.First.Time < b.First.Time
+	}
+	return a.First.Segment < b.First.Segment
+}
 
 func (h ages[K]) Len() int { return len(h) }
 func (h ages[K]) Less(i, j int) bool {
