@@ -42,6 +42,8 @@ func (c *commitLog) order(key string, m lake.Manifest) {
 			m.Start, m.End, m.Writer, end))
 	case m.After == end, c.holes && m.After > end:
 		// After a hole the windows in between are what is missing.
+	case m.After == 0:
+		// The head had forgotten a writer that had not committed for long.
 	case !known:
 		c.fail(found(OutOfOrder, key, "follows stamp %d of writer %s, but no window of that writer comes before it", m.After, m.Writer))
 	default:
