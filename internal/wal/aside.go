@@ -19,20 +19,32 @@ type asides struct {
 	bytes int64
 }
 
-// admit makes room for a value of n bytes: the oldest go. A value that is
-// larger than all the room is not kept.
-func (a *asides) admit(s *step, n int64) bool {
-	if n > asideBytes {
-		return false
+// kept is a value on its way aside. Its number is given once, so that a second
+// try does not make a twin.
+type kept struct {
+	number  uint64
+	evicted []string
+}
+
+// keep adds the record of raw to a step and makes room for it: the oldest go. A
+// value that is larger than all the room is not kept.
+func (a *asides) keep(s *step, k *kept, seq uint64, reason string, raw []byte) {
+	n := int64(len(raw))
+	if raw == nil || n > asideBytes {
+		return
 	}
-	for len(a.sizes) > 0 && (len(a.sizes) >= asideCount || a.bytes+n > asideBytes) {
-		s.deletes = append(s.deletes, numbered(asidePrefix, a.low))
-		a.drop()
+	if k.number == 0 {
+		for len(a.sizes) > 0 && (len(a.sizes) >= asideCount || a.bytes+n > asideBytes) {
+			k.evicted = append(k.evicted, numbered(asidePrefix, a.low))
+			a.drop()
+		}
+		k.number = a.next
+		a.sizes = append(a.sizes, n)
+		a.bytes += n
+		a.next++
 	}
-	a.sizes = append(a.sizes, n)
-	a.bytes += n
-	a.next++
-	return true
+	s.set(numbered(asidePrefix, k.number), encodeAside(k.number, seq, reason, raw))
+	s.deletes = append(s.deletes, k.evicted...)
 }
 
 func (a *asides) drop() {
@@ -54,17 +66,14 @@ func (w *WAL) SetAside(ctx context.Context, seq uint64, reason string) error {
 }
 
 func (w *WAL) asideControl(seq uint64, reason string) *control {
-	c := &control{label: "wal:aside"}
+	c, k := &control{label: "wal:aside"}, &kept{}
 	var raw []byte
 	c.prepare = func() (err error) {
 		raw, err = w.client.Get(w.ctx, numbered(entryPrefix, seq))
 		return err
 	}
 	c.build = func(s *step) {
-		number := w.asides.next
-		if raw != nil && w.asides.admit(s, int64(len(raw))) {
-			s.set(numbered(asidePrefix, number), encodeAside(number, seq, reason, raw))
-		}
+		w.asides.keep(s, k, seq, reason, raw)
 		s.deletes = appendKeys(s.deletes, seq, true)
 	}
 	c.applied = func() weights {
@@ -78,10 +87,10 @@ func (w *WAL) asideControl(seq uint64, reason string) *control {
 // Aside gives what was set aside and is still kept, oldest first.
 func (w *WAL) Aside(ctx context.Context) ([]Aside, error) {
 	w.mu.Lock()
-	kept := w.asides.span
+	there := w.asides.span
 	w.mu.Unlock()
 	var all []Aside
-	for number := kept.low; number < kept.next; number++ {
+	for number := there.low; number < there.next; number++ {
 		raw, err := w.client.Get(ctx, numbered(asidePrefix, number))
 		if err != nil {
 			return nil, fmt.Errorf("read what was set aside: %w", err)

@@ -111,37 +111,6 @@ func (w *WAL) step() {
 	w.settle(s)
 }
 
-// pace is what the committer knows of its last Batch. Only it uses that.
-type pace struct {
-	last int // requests
-	took time.Duration
-}
-
-// gather waits a moment for the senders whom the last Batch woke: without it
-// the first of them would have a Batch for itself while all others wait for
-// the next one. It costs at most a quarter of a Batch, and nothing when as
-// many as last time are there already.
-func (w *WAL) gather() {
-	var timer *time.Timer
-	for {
-		w.mu.Lock()
-		n, closed := len(w.pending), w.closed
-		w.mu.Unlock()
-		if n == 0 || n >= w.pace.last || closed {
-			break
-		}
-		if timer == nil {
-			timer = time.NewTimer(min(w.pace.took/4, maxGather))
-			defer timer.Stop()
-		}
-		select {
-		case <-w.wake:
-		case <-timer.C:
-			return
-		}
-	}
-}
-
 // takeControls takes the pending controls and lets them read what they need.
 func (w *WAL) takeControls() []*control {
 	w.mu.Lock()
@@ -177,7 +146,9 @@ func (w *WAL) takeRequestsLocked(s *step) {
 		return
 	}
 	s.reqs = w.pending[:n:n]
-	w.pending = w.pending[n:]
+	if w.pending = w.pending[n:]; len(w.pending) == 0 {
+		w.pending = nil
+	}
 	stamp := w.clock.stamp()
 	w.complainLocked()
 	w.segment.rotate(stamp, w.opts.SegmentSize, w.opts.SegmentAge)

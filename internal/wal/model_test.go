@@ -40,7 +40,10 @@ func (m *model) append(t *rapid.T) {
 	recs := make([]Record, rapid.IntRange(1, 4).Draw(t, "records"))
 	ps := make([]string, len(recs))
 	for i := range recs {
-		size := rapid.SampledFrom([]int{0, 10, 200, spacedSize, blockBytes / 3, blockBytes + 5, readBytes + 5}).Draw(t, "size")
+		size := rapid.IntRange(0, 200).Draw(t, "size")
+		if rapid.IntRange(0, 9).Draw(t, "large") == 0 {
+			size = rapid.SampledFrom([]int{spacedSize, blockBytes / 3, blockBytes + 5, readBytes + 5}).Draw(t, "how large")
+		}
 		ps[i] = fmt.Sprint(m.n, " ") + strings.Repeat("x", size)
 		m.n++
 		recs[i] = rec("t", ps[i])

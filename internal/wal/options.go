@@ -128,7 +128,7 @@ func (r *Record) validate() error {
 	switch {
 	case len(r.Tenant) > maxTenant, len(r.Signal) > maxSignal, r.Items < 0, int64(r.Items) > math.MaxUint32:
 		return ErrInvalid
-	case int64(len(r.Payload)) > math.MaxInt32:
+	case int64(len(r.Payload)) > math.MaxInt32-2*math.MaxUint16: // bbolt's own limit of a value
 		return ErrTooLarge
 	}
 	return nil

@@ -98,7 +98,9 @@ func (r *recovery) adopt() {
 		zap.Int("seals", len(w.seals.records)), zap.String("writer", w.writers.own.id))
 }
 
-// deleteOrphans removes spacers that a crash or a storage without transactions left.
+// deleteOrphans removes spacers that a storage without transactions left.
+//
+// Crash before this: the next open finds them. Crash after it: they are gone.
 func (w *WAL) deleteOrphans(keys []string) {
 	c := nothing("wal:orphans")
 	c.done = make(chan error, 1)

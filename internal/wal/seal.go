@@ -38,8 +38,10 @@ func (w *WAL) PutSeal(ctx context.Context, value []byte) (id uint64, err error) 
 	c := &control{label: "wal:seal"}
 	value = slices.Clone(value)
 	c.build = func(s *step) {
-		put.id = w.seals.next
-		w.seals.next++
+		if put.id == 0 { // else it is the second try: the same seal, not a twin
+			put.id = w.seals.next
+			w.seals.next++
+		}
 		put.rec = sealRecord{value: value, lowWriter: w.writers.low}
 		s.set(numbered(sealPrefix, put.id), encodeSeal(put.id, put.rec.lowWriter, value))
 	}

@@ -181,13 +181,8 @@ func (t *takeover) append(ctx context.Context, recs []Record, fresh []handed, un
 
 // keepControl keeps a value that never was an entry.
 func (w *WAL) keepControl(a Aside) *control {
-	c := &control{label: "wal:aside"}
-	c.build = func(s *step) {
-		number := w.asides.next
-		if w.asides.admit(s, int64(len(a.Raw))) {
-			s.set(numbered(asidePrefix, number), encodeAside(number, a.Seq, a.Reason, a.Raw))
-		}
-	}
+	c, k := &control{label: "wal:aside"}, &kept{}
+	c.build = func(s *step) { w.asides.keep(s, k, a.Seq, a.Reason, a.Raw) }
 	c.applied = func() weights {
 		w.counts.aside++
 		return weights{}

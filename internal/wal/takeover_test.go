@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exportertest"
-	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -128,56 +127,64 @@ func TestTakeOverStopsWhenNothingDecodes(t *testing.T) {
 	require.Greater(t, len(stock.values), 30)
 }
 
+// interrupted runs a take-over whose n-th storage call gives an error, then,
+// in the same process or after a crash, a second one. It says whether there was
+// an n-th call.
+func interrupted(t *testing.T, n int, after, dies bool) bool {
+	s, stock := newFake(), newFake()
+	stock.values["qmv0"] = stockProto(3, 9, 1, 2)
+	for i := 1; i < 9; i++ {
+		stock.values[fmt.Sprint(i)] = fmt.Append(nil, i)
+	}
+	w := open(t, Options{Client: s})
+	calls := 0
+	fault := func(*call) error {
+		if calls++; calls == n {
+			return errInjected
+		}
+		return nil
+	}
+	for _, f := range []*fake{s, stock} {
+		if after {
+			f.fail(nil, fault)
+		} else {
+			f.fail(fault, nil)
+		}
+	}
+	_, err := w.TakeOver(t.Context(), "logs", stock, decodeTest)
+	if calls < n {
+		require.NoError(t, err)
+		return false
+	}
+	s.fail(nil, nil)
+	stock.fail(nil, nil)
+	if dies {
+		s = s.clone()
+		w = open(t, Options{Client: s})
+	}
+	_, err = w.TakeOver(t.Context(), "logs", stock, decodeTest)
+	require.NoError(t, err)
+	want := twice(names(1, 9)...)
+	require.Equal(t, want, payloads(drain(t, w)))
+	require.Empty(t, stock.values)
+	add(t, w, rec("t", "x"))
+	require.Empty(t, s.keys(handoverPrefix))
+	require.Len(t, s.keys(entryPrefix), len(want)+1)
+	return true
+}
+
 // Every call of both storages gives an error, before or after it took effect;
 // the process dies, or only tries again. Nothing is lost and nothing is twice.
 func TestTakeOverIsExactlyOnce(t *testing.T) {
-	fill := func() *fake {
-		stock := newFake()
-		stock.values["qmv0"] = stockProto(3, 9, 1, 2)
-		for i := 1; i < 9; i++ {
-			stock.values[fmt.Sprint(i)] = fmt.Append(nil, i)
-		}
-		return stock
-	}
-	want := twice(names(1, 9)...)
 	for _, after := range []bool{false, true} {
 		for _, dies := range []bool{false, true} {
-			for n := 0; ; n++ {
-				s, stock := newFake(), fill()
-				w := open(t, Options{Client: s})
-				calls, failed := 0, false
-				fault := func(*call) error {
-					if calls++; calls == n+1 {
-						failed = true
-						return errInjected
-					}
-					return nil
+			n := 1
+			for t.Run(fmt.Sprintf("call %d, after %v, dies %v", n, after, dies), func(t *testing.T) {
+				if !interrupted(t, n, after, dies) {
+					n = -1
 				}
-				for _, f := range []*fake{s, stock} {
-					if after {
-						f.fail(nil, fault)
-					} else {
-						f.fail(fault, nil)
-					}
-				}
-				_, err := w.TakeOver(t.Context(), "logs", stock, decodeTest)
-				if !failed {
-					require.NoError(t, err)
-					break
-				}
-				s.fail(nil, nil)
-				stock.fail(nil, nil)
-				if dies {
-					s = s.clone()
-					w = open(t, Options{Client: s})
-				}
-				_, err = w.TakeOver(t.Context(), "logs", stock, decodeTest)
-				require.NoError(t, err)
-				require.Equal(t, want, payloads(drain(t, w)), "call %d, after %v, dies %v", n, after, dies)
-				require.Empty(t, stock.values)
-				add(t, w, rec("t", "x"))
-				require.Empty(t, s.keys(handoverPrefix))
-				require.Len(t, s.keys(entryPrefix), len(want)+1)
+			}) && n > 0 {
+				n++
 			}
 		}
 	}
@@ -237,5 +244,5 @@ func TestTakeOverOfARealQueue(t *testing.T) {
 		return nil, fmt.Errorf("%q is left", key)
 	}))
 	require.NoError(t, stock.Close(t.Context()))
-	require.NoError(t, ext.(extension.Extension).Shutdown(context.Background()))
+	require.NoError(t, ext.Shutdown(context.Background()))
 }

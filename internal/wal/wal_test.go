@@ -3,6 +3,7 @@ package wal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -272,4 +273,28 @@ func TestCloseGivesUpOnAStorageThatHangs(t *testing.T) {
 	close(gate)
 	require.ErrorIs(t, <-result, ErrUnknown)
 	require.NoError(t, w.Close(t.Context()))
+}
+
+func TestALaggingReaderHoldsLittle(t *testing.T) {
+	stores(t, func(t *testing.T, s store) {
+		w := open(t, Options{Client: s.client(t)})
+		big := strings.Repeat("x", 1<<20)
+		want := []string{}
+		for i := range 40 {
+			p := fmt.Sprint(i, " ", big[:len(big)-(i%3)*500_000])
+			add(t, w, rec("a", p))
+			want = append(want, p)
+			require.LessOrEqual(t, w.Stats().HeldBytes, int64(HeldBytes))
+		}
+		got := []string{}
+		for range want {
+			_, err := w.Next(t.Context())
+			require.NoError(t, err)
+			require.LessOrEqual(t, w.Stats().HeldBytes, int64(HeldBytes))
+			entries, err := w.Read(t.Context())
+			require.NoError(t, err)
+			got = append(got, payloads(entries)...)
+		}
+		require.True(t, slices.Equal(want, got))
+	})
 }
