@@ -43,6 +43,8 @@ type Target struct {
 	Lake  lake.Ref
 	Align partition.Align
 	Spec  encode.Spec
+	// Limits say when they are sealed; zero means Options.Policy.
+	Limits flush.Config
 }
 
 // Retry bounds the wait between attempts; attempts never end.

@@ -147,9 +147,9 @@ func (r *Runtime) cut(p *part, e entry) flush.Reason {
 		return flush.Boundary
 	case e.segment > w.first.Segment: // entries that waited for the heads come without advance
 		return flush.Rotation
-	case e.stamp-w.first.Time >= r.opt.Policy.MaxAge.Microseconds():
+	case e.stamp-w.first.Time >= w.target.Limits.MaxAge.Microseconds():
 		return flush.Age
-	case w.expected(p.ratio) >= r.target():
+	case w.expected(p.ratio) >= r.size(w):
 		return flush.Size
 	}
 	return ""
@@ -183,6 +183,9 @@ func (r *Runtime) open(p *part, e entry) {
 		w.dest = p.dests[origin{w.pinned.Sink, w.pinned.Lake}]
 	} else {
 		w.target = r.opt.Target(p.tenant, p.signal)
+		if w.target.Limits == (flush.Config{}) {
+			w.target.Limits = r.opt.Policy
+		}
 		// A unit that was dropped must fit the memory to be read back.
 		w.target.Spec.RowGroupBytes = min(w.target.Spec.RowGroupBytes, r.budget.limit/8)
 		w.dest = p.dests[origin{r.opt.Sink, w.target.Lake}]
@@ -198,7 +201,7 @@ func (r *Runtime) report(p *part) {
 		return
 	}
 	r.policy.Put(flush.Window[key]{
-		Key: p.key, First: w.first, Expected: w.expected(p.ratio), Held: w.sum(), Raw: w.raw,
+		Key: p.key, First: w.first, Expected: w.expected(p.ratio), Held: w.sum(), Raw: w.raw, Limits: w.target.Limits,
 	})
 }
 

@@ -106,7 +106,7 @@ func (r *Runtime) accept(entries []wal.Entry, charged share) {
 	}
 	for _, p := range r.touched {
 		p.touched = false
-		if p.open != nil && p.open.pinned == nil && p.open.expected(p.ratio) >= r.target() {
+		if p.open != nil && p.open.pinned == nil && p.open.expected(p.ratio) >= r.size(p.open) {
 			r.seal(p, flush.Size)
 		}
 		r.report(p)

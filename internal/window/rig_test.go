@@ -1,18 +1,12 @@
 package window
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -31,69 +25,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// disk is a storage client that survives the processes of a test.
-type disk struct {
-	mu     sync.Mutex
-	values map[string][]byte
-	fail   func(ops []*storage.Operation) error
-}
-
-func newDisk() *disk { return &disk{values: map[string][]byte{}} }
-
-func (d *disk) copy() *disk {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return &disk{values: maps.Clone(d.values)}
-}
-
-func (d *disk) Batch(_ context.Context, ops ...*storage.Operation) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.fail != nil {
-		if err := d.fail(ops); err != nil {
-			return err
-		}
-	}
-	for _, op := range ops {
-		switch op.Type {
-		case storage.Get:
-			op.Value = slices.Clone(d.values[op.Key])
-		case storage.Set:
-			d.values[op.Key] = slices.Clone(op.Value)
-		case storage.Delete:
-			delete(d.values, op.Key)
-		}
-	}
-	return nil
-}
-
-func (d *disk) Walk(_ context.Context, f storage.WalkFunc) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, k := range slices.Sorted(maps.Keys(d.values)) {
-		if _, err := f(k, d.values[k]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (d *disk) Get(ctx context.Context, key string) ([]byte, error) {
-	op := storage.GetOperation(key)
-	err := d.Batch(ctx, op)
-	return op.Value, err
-}
-
-func (d *disk) Set(ctx context.Context, key string, value []byte) error {
-	return d.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (d *disk) Delete(ctx context.Context, key string) error {
-	return d.Batch(ctx, storage.DeleteOperation(key))
-}
-
-func (d *disk) Close(context.Context) error { return nil }
 
 // world is a bucket and a lease store that outlive processes.
 type world struct {
@@ -118,6 +49,11 @@ type settings struct {
 	spec      encode.Spec
 	step      func(string)
 	align     partition.Align
+	data      int64                  // of the budget, where less than MinMemory is wanted
+	queue     func(q *wal.WAL) Queue // wraps the queue
+	log       func(l Log) Log        // wraps every commit log
+	grace     time.Duration
+	limits    func(tenant string) flush.Config
 }
 
 // testSpec uses snappy: zstd coders are pooled with channels, which a bubble of
@@ -135,59 +71,6 @@ type process struct {
 	seen   *recorder
 	ended  chan struct{}
 	stop   context.CancelFunc
-}
-
-type recorder struct {
-	mu        sync.Mutex
-	committed []Committed
-	retried   map[string]int
-	fenced    int
-	lost      int
-	health    []error
-}
-
-func (r *recorder) Committed(c Committed) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.committed = append(r.committed, c)
-}
-
-func (r *recorder) Retried(op, _ string, _ partition.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.retried[op]++
-}
-
-func (r *recorder) Fenced(string, partition.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fenced++
-}
-
-func (r *recorder) Lost(n int, _ int64, _ string, _ partition.Signal) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lost += n
-}
-
-func (r *recorder) Health(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.health = append(r.health, err)
-}
-
-func (r *recorder) windows() []Committed {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.committed)
-}
-
-func (r *recorder) reasons() map[flush.Reason]int {
-	out := map[flush.Reason]int{}
-	for _, c := range r.windows() {
-		out[c.Reason]++
-	}
-	return out
 }
 
 // start opens the WAL on d and runs the exporter's data path over it.
@@ -225,15 +108,29 @@ func (w *world) start(d *disk, s settings) *process {
 	})
 	require.NoError(w.t, err)
 	older := q.Writers()
+	var queue Queue = q
+	if s.queue != nil {
+		queue = s.queue(q)
+	}
+	if s.grace == 0 {
+		s.grace = 20 * time.Second
+	}
+	if s.limits == nil {
+		s.limits = func(string) flush.Config { return flush.Config{} }
+	}
+	if s.log == nil {
+		s.log = func(l Log) Log { return l }
+	}
 	p := &process{t: w.t, wal: q, seen: &recorder{retried: map[string]int{}}, ended: make(chan struct{})}
 	holder := "test/" + q.Writer()
 	p.leases = leaseextension.NewLeases(w.store, leaseextension.Options{Holder: holder, TTL: 10 * time.Second})
-	var logger *zap.Logger = zap.NewNop()
 	p.Runtime, err = New(Options{
-		Queue: q, Sink: "default", Policy: flush.Config{TargetSize: s.target, MaxAge: s.maxAge},
-		Memory: s.memory, Consumers: s.consumers, Grace: 20 * time.Second,
-		Retry:  Retry{Initial: 100 * time.Millisecond, Max: 2 * time.Second},
-		Target: func(string, partition.Signal) Target { return Target{Lake: w.ref, Align: s.align, Spec: s.spec} },
+		Queue: queue, Sink: "default", Policy: flush.Config{TargetSize: s.target, MaxAge: s.maxAge},
+		Memory: s.memory, Consumers: s.consumers, Grace: s.grace,
+		Retry: Retry{Initial: 100 * time.Millisecond, Max: 2 * time.Second},
+		Target: func(tenant string, _ partition.Signal) Target {
+			return Target{Lake: w.ref, Align: s.align, Spec: s.spec, Limits: s.limits(tenant)}
+		},
 		Open: func(ref lake.Ref) (*lake.Lake, error) {
 			return lake.New(w.bucket, ref, lake.WithStep(func(l string) {
 				if s.step != nil {
@@ -242,7 +139,7 @@ func (w *world) start(d *disk, s settings) *process {
 			})), nil
 		},
 		Log: func(l *lake.Lake, id partition.ID) Log {
-			return commit.New(l, p.leases, id, commit.Options{Holder: holder, Step: s.step,
+			return s.log(commit.New(l, p.leases, id, commit.Options{Holder: holder, Step: s.step,
 				Predecessors: func(h string) bool {
 					for writer := range older {
 						if h == "test/"+writer && h != holder {
@@ -250,11 +147,14 @@ func (w *world) start(d *disk, s settings) *process {
 						}
 					}
 					return false
-				}})
+				}}))
 		},
-		Observer: p.seen, Logger: logger, Step: s.step,
+		Observer: p.seen, Logger: zap.NewNop(), Step: s.step,
 	})
 	require.NoError(w.t, err)
+	if s.data != 0 {
+		p.budget.limit = s.data
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	go func() {
@@ -262,6 +162,17 @@ func (w *world) start(d *disk, s settings) *process {
 		_ = p.Run(ctx)
 	}()
 	return p
+}
+
+// quiet waits until everything is committed and trimmed, and checks that
+// nothing is left behind, in memory or in the WAL.
+func (p *process) quiet() {
+	p.t.Helper()
+	eventually(p.t, func() bool { return p.wal.Stats().Entries == 0 })
+	eventually(p.t, func() bool { held, _ := p.budget.usage(); return held == 0 })
+	eventually(p.t, func() bool { return len(p.wal.Seals()) == 0 })
+	_, peak := p.budget.usage()
+	require.LessOrEqual(p.t, peak, p.budget.limit, "held bytes never exceed the limit")
 }
 
 // crash ends the process without letting it finish anything.
@@ -316,54 +227,6 @@ func ids(prefix string, n int) []string {
 	return out
 }
 
-type row struct {
-	Body string `parquet:"body"`
-}
-
-// window is a committed window as the bucket has it.
-type committedWindow struct {
-	lake.Manifest
-	bodies []string
-}
-
-// lake reads the committed windows of a tenant from the bucket alone, and
-// checks that they form 1..k.
-func (w *world) windows(tenant string) []committedWindow {
-	w.t.Helper()
-	l := lake.New(w.bucket, w.ref)
-	var out []committedWindow
-	id := partition.ID{Sink: "default", Tenant: tenant, Signal: partition.Logs}
-	ends := map[string]int64{}
-	err := l.Manifests(context.Background(), id, func(k uint64, m lake.Manifest, _ string) error {
-		require.EqualValues(w.t, len(out)+1, k, "k has no gap")
-		require.Equal(w.t, ends[m.Writer], m.After, "windows of one writer follow each other")
-		ends[m.Writer] = m.End
-		cw := committedWindow{Manifest: m}
-		for _, o := range m.Objects {
-			b, ok := w.bucket.Content(o.Key)
-			require.True(w.t, ok, "object %s exists", o.Key)
-			rows, err := parquet.Read[row](bytes.NewReader(b), int64(len(b)))
-			require.NoError(w.t, err)
-			require.Len(w.t, rows, int(o.Records))
-			for _, r := range rows {
-				cw.bodies = append(cw.bodies, r.Body)
-			}
-		}
-		out = append(out, cw)
-		return nil
-	})
-	require.NoError(w.t, err)
-	return out
-}
-
-func (w *world) bodies(tenant string) []string {
-	var out []string
-	for _, cw := range w.windows(tenant) {
-		out = append(out, cw.bodies...)
-	}
-	return out
-}
-
 // eventually waits in the bubble's time until f holds.
 func eventually(t testing.TB, f func() bool) {
 	t.Helper()
@@ -377,72 +240,3 @@ func eventually(t testing.TB, f func() bool) {
 }
 
 var errDown = errors.New("503 SlowDown: the bucket is down")
-
-// kv is a lease store that can be copied.
-type kv struct {
-	mu      sync.Mutex
-	writes  int
-	records map[string]leaseextension.Record
-}
-
-func (s *kv) copy() *kv {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return &kv{writes: s.writes, records: maps.Clone(s.records)}
-}
-
-func (s *kv) Get(_ context.Context, key string) (leaseextension.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.records[key]
-	if !ok {
-		return leaseextension.Record{}, leaseextension.ErrNotFound
-	}
-	return r, nil
-}
-
-func (s *kv) Put(_ context.Context, key string, value []byte, ifRevision string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.records[key].Revision != ifRevision {
-		return "", leaseextension.ErrConflict
-	}
-	s.writes++
-	r := leaseextension.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
-	s.records[key] = r
-	return r.Revision, nil
-}
-
-func (s *kv) Delete(_ context.Context, key, ifRevision string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.records[key].Revision != ifRevision {
-		return leaseextension.ErrConflict
-	}
-	delete(s.records, key)
-	return nil
-}
-
-func (s *kv) List(_ context.Context, prefix string) ([]leaseextension.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []leaseextension.Record
-	for _, k := range slices.Sorted(maps.Keys(s.records)) {
-		if strings.HasPrefix(k, prefix) {
-			out = append(out, s.records[k])
-		}
-	}
-	return out, nil
-}
-
-// uncommitted are a tenant's objects that no manifest names.
-func (w *world) uncommitted(tenant string) []string {
-	named := map[string]bool{}
-	for _, cw := range w.windows(tenant) {
-		for _, o := range cw.Objects {
-			named[o.Key] = true
-		}
-	}
-	id := partition.ID{Tenant: tenant, Signal: partition.Logs}
-	return slices.DeleteFunc(w.bucket.Keys(partition.DataPrefix(w.ref.Prefix, id)), func(k string) bool { return named[k] })
-}

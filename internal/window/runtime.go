@@ -177,9 +177,9 @@ func (r *Runtime) encoder(spec encode.Spec) *encode.Encoder {
 	return e
 }
 
-// target is the object size to seal at: what is asked for, as far as a window
+// size is the object size to seal w at: what is asked for, as far as a window
 // of that size fits the memory beside its successor.
-func (r *Runtime) target() int64 { return min(r.opt.Policy.TargetSize, r.budget.limit/3) }
+func (r *Runtime) size(w *openWindow) int64 { return min(w.target.Limits.TargetSize, r.budget.limit/4) }
 
 // post has f done on the loop. It blocks until the loop takes it.
 func (r *Runtime) post(f func()) { r.events <- f }

@@ -1,0 +1,69 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+)
+
+// kv is a lease store that can be copied.
+type kv struct {
+	mu      sync.Mutex
+	writes  int
+	records map[string]leaseextension.Record
+}
+
+func (s *kv) copy() *kv {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &kv{writes: s.writes, records: maps.Clone(s.records)}
+}
+
+func (s *kv) Get(_ context.Context, key string) (leaseextension.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.records[key]
+	if !ok {
+		return leaseextension.Record{}, leaseextension.ErrNotFound
+	}
+	return r, nil
+}
+
+func (s *kv) Put(_ context.Context, key string, value []byte, ifRevision string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.records[key].Revision != ifRevision {
+		return "", leaseextension.ErrConflict
+	}
+	s.writes++
+	r := leaseextension.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
+	s.records[key] = r
+	return r.Revision, nil
+}
+
+func (s *kv) Delete(_ context.Context, key, ifRevision string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.records[key].Revision != ifRevision {
+		return leaseextension.ErrConflict
+	}
+	delete(s.records, key)
+	return nil
+}
+
+func (s *kv) List(_ context.Context, prefix string) ([]leaseextension.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []leaseextension.Record
+	for _, k := range slices.Sorted(maps.Keys(s.records)) {
+		if strings.HasPrefix(k, prefix) {
+			out = append(out, s.records[k])
+		}
+	}
+	return out, nil
+}

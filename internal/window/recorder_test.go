@@ -1,0 +1,62 @@
+package window
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+type recorder struct {
+	mu        sync.Mutex
+	committed []Committed
+	retried   map[string]int
+	fenced    int
+	lost      int
+	health    []error
+}
+
+func (r *recorder) Committed(c Committed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.committed = append(r.committed, c)
+}
+
+func (r *recorder) Retried(op, _ string, _ partition.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.retried[op]++
+}
+
+func (r *recorder) Fenced(string, partition.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fenced++
+}
+
+func (r *recorder) Lost(n int, _ int64, _ string, _ partition.Signal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost += n
+}
+
+func (r *recorder) Health(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.health = append(r.health, err)
+}
+
+func (r *recorder) windows() []Committed {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.committed)
+}
+
+func (r *recorder) reasons() map[flush.Reason]int {
+	out := map[flush.Reason]int{}
+	for _, c := range r.windows() {
+		out[c.Reason]++
+	}
+	return out
+}
