@@ -167,7 +167,7 @@ func TestProgressOfLongWork(t *testing.T) {
 	n, err := r.Read(line)
 	require.NoError(t, err)
 	require.Contains(t, string(line[:n]), "7 objects")
-	r.Close()
+	require.NoError(t, r.Close())
 	stop()
 }
 

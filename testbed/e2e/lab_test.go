@@ -73,19 +73,15 @@ type collector struct {
 	lab     *lab
 	name    string
 	address string
-	args    []string // more of the command line, such as --set=…
 	maxAge  string
 }
 
-func (l *lab) replica(name string, args ...string) *collector {
+func (l *lab) replica(name string) *collector {
 	l.t.Helper()
 	address, err := process.FreeAddress()
 	require.NoError(l.t, err)
-	return &collector{lab: l, name: name, address: address, args: args, maxAge: "1s"}
+	return &collector{lab: l, name: name, address: address, maxAge: "1s"}
 }
-
-// set is an argument that overrides a key of the configuration.
-func set(key, value string) string { return "--set=" + key + "=" + value }
 
 // start starts the replica's process and waits until it takes data.
 func (c *collector) start(env ...string) {
@@ -122,7 +118,7 @@ func (c *collector) options(env []string) process.Options {
 	l := c.lab
 	return process.Options{
 		Path: filepath.Join(filepath.Dir(filepath.Dir(s3test.Binary(l.t, "versitygw"))), "otelcol-s3window"),
-		Args: append([]string{"--config", "testdata/collector.yaml"}, c.args...),
+		Args: []string{"--config", "testdata/collector.yaml"},
 		Env: append(env,
 			"WAL_DIR="+filepath.Join(l.dir, c.name+"-wal"), "OTLP_ENDPOINT="+c.address, "S3_BUCKET="+l.bucket,
 			"S3_ENDPOINT="+l.endpoint, "S3_ACCESS_KEY="+l.server.AccessKey, "S3_SECRET_KEY="+l.server.SecretKey, "MAX_AGE="+c.maxAge),
@@ -158,13 +154,6 @@ func (l *lab) send(o load.Options, to ...*collector) (stop func() *load.Stats) {
 	}
 	l.t.Cleanup(func() { stop() })
 	return stop
-}
-
-// awaitAcked waits until n records more are acknowledged.
-func (l *lab) awaitAcked(stats func() int64, n int64) {
-	l.t.Helper()
-	from := stats()
-	require.Eventually(l.t, func() bool { return stats() >= from+n }, patience, 20*time.Millisecond, "the collector acknowledges nothing")
 }
 
 // manifest is what the lab reads of one.
