@@ -16,6 +16,7 @@ import (
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
 	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
@@ -165,7 +166,8 @@ func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
 		Consumers: c.cfg.QueueConfig.Get().NumConsumers,
 		Grace:     c.cfg.Flush.ShutdownGrace,
 		Retry:     window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
-		Target:    c.cfg.target, Open: c.lakes.open, Log: c.lakes.log,
+		Target:    c.cfg.target, Log: c.lakes.log,
+		Open:     func(_ string, ref lake.Ref) (*lake.Lake, error) { return c.lakes.open(ref) },
 		Observer: c.observer, Logger: c.set.Logger, Step: step,
 	}
 	c.maxEntry = o.MaxEntry()

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -76,7 +77,7 @@ func (r *Runtime) finish() error {
 }
 
 func (r *Runtime) tickEvery() time.Duration {
-	return min(max(r.opt.Policy.MaxAge/10, 20*time.Millisecond), time.Second)
+	return min(max(cmp.Or(r.opt.Tick, r.opt.Policy.MaxAge/10), 20*time.Millisecond), time.Second)
 }
 
 // advance seals what is due when the WAL has come to now, finishes the windows

@@ -52,11 +52,12 @@ type Retry struct {
 	Initial, Max time.Duration
 }
 
-// Options is what a Runtime is made of. All fields but Step are required.
+// Options is what a Runtime is made of. All fields but Tick and Step are required.
 type Options struct {
 	Queue     Queue
 	Sink      string
-	Policy    flush.Config
+	Policy    flush.Config  // of partitions whose Target says nothing else
+	Tick      time.Duration // how often ages are looked at; 0 for what fits Policy
 	Memory    int64         // hard bound on everything held for data, bytes
 	Consumers int           // windows encoded and uploaded at once
 	Grace     time.Duration // for committing at shutdown
@@ -64,9 +65,11 @@ type Options struct {
 
 	// Target says where and how new windows of a partition are filed.
 	Target func(tenant string, signal partition.Signal) Target
-	// Open gives the lake that ref names: the current one, or one that an
-	// earlier configuration used and a seal or writer still names.
-	Open func(ref lake.Ref) (*lake.Lake, error)
+	// Open gives the lake that ref names, as the tenant may use it: the current
+	// one, or one that an earlier configuration used and a seal or writer still
+	// names. It is asked each time that the tenant's heads are read, and must
+	// not wait.
+	Open func(tenant string, ref lake.Ref) (*lake.Lake, error)
 	// Log gives the commit log of a partition in a lake.
 	Log func(l *lake.Lake, id partition.ID) Log
 

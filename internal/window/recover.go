@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -67,7 +66,7 @@ func (r *Runtime) destinations(p *part) (map[origin]*destination, error) {
 	}
 	dests := make(map[origin]*destination, len(origins))
 	for o := range origins {
-		l, err := r.lake(o.ref)
+		l, err := r.opt.Open(p.tenant, o.ref)
 		if err != nil {
 			return nil, fmt.Errorf("open lake %s: %w", o.ref, err)
 		}
@@ -75,18 +74,6 @@ func (r *Runtime) destinations(p *part) (map[origin]*destination, error) {
 		dests[o] = &destination{origin: o, lake: l, log: r.opt.Log(l, id), ends: map[string]int64{}, sealed: map[string]int64{}}
 	}
 	return dests, nil
-}
-
-func (r *Runtime) lake(ref lake.Ref) (*lake.Lake, error) {
-	if l, ok := r.lakes[ref]; ok {
-		return l, nil
-	}
-	l, err := r.opt.Open(ref)
-	if err != nil {
-		return nil, err
-	}
-	r.lakes[ref] = l
-	return l, nil
 }
 
 // readHeads fills in what every log knows of this WAL's writers.

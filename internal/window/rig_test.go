@@ -131,7 +131,7 @@ func (w *world) start(d *disk, s settings) *process {
 		Target: func(tenant string, _ partition.Signal) Target {
 			return Target{Lake: w.ref, Align: s.align, Spec: s.spec, Limits: s.limits(tenant)}
 		},
-		Open: func(ref lake.Ref) (*lake.Lake, error) {
+		Open: func(_ string, ref lake.Ref) (*lake.Lake, error) {
 			return lake.New(w.bucket, ref, lake.WithStep(func(l string) {
 				if s.step != nil {
 					s.step(l)

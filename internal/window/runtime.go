@@ -14,7 +14,6 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
-	"github.com/s3window/s3window/internal/lake"
 )
 
 // maxCalls is how many partitions talk to their commit logs at once: ten
@@ -45,7 +44,6 @@ type Runtime struct {
 	workers   int
 	policy    *flush.Policy[key]
 	parts     map[key]*part
-	lakes     map[lake.Ref]*lake.Lake
 	encoders  map[string]*encode.Encoder
 	writers   map[string]Origins // earlier writers that left entries or seals
 	pinned    []*part            // with windows that an earlier process sealed
@@ -79,8 +77,8 @@ func New(opt Options) (*Runtime, error) {
 		events: make(chan func()), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 		policy: flush.NewPolicy[key](opt.Policy), parts: map[key]*part{},
-		lakes: map[lake.Ref]*lake.Lake{}, encoders: map[string]*encode.Encoder{},
-		writers: map[string]Origins{}, unhealthy: map[*part]struct{}{},
+		encoders: map[string]*encode.Encoder{},
+		writers:  map[string]Origins{}, unhealthy: map[*part]struct{}{},
 		storage: map[string]string{}, pinsDue: math.MinInt64, alarms: newAlarms(),
 	}
 	r.budget = newBudget(opt.Memory-opt.reserved(), func() {
