@@ -16,6 +16,7 @@ func faultCases() []testCase {
 		{"fault/random faults lose no confirmed write", faultRandom},
 		{"fault/late copies are harmless", faultLateCopies},
 		{"fault/late save of a living lease is its own", faultLateSave},
+		{"fault/release of unknown outcome can be called again", faultRelease},
 		{"fault/abandoned acquisition is recognised", faultAbandoned},
 		{"fault/store gone beyond the TTL", faultGone},
 		{"fault/store that fails is an error", faultError},
@@ -88,6 +89,9 @@ func (s *suite) faultAt(at int, fault Fault, dies bool) {
 	if !dies {
 		require.NoError(s, err, what)
 	}
+	if !dies && (fault == Lose || fault == Conflict) {
+		require.Len(s, first.faulty.Requests("put"), 3, "what was applied is recognised: "+what)
+	}
 	first.Close()
 
 	second := s.join("second")
@@ -155,6 +159,33 @@ func faultLateSave(s *suite) {
 		state, err := p.Read(s.Context(), "x")
 		require.NoError(s, err)
 		require.JSONEq(s, string(counter(2)), string(state))
+	}
+}
+
+// faultRelease lets a Release end unknown: from then on only Release writes.
+func faultRelease(s *suite) {
+	for _, fault := range []Fault{Refuse, Lose} {
+		p := s.join("p")
+		lease := s.acquire(p, "x")
+		p.faulty.Decide(func(_ int, r Request) Fault {
+			if r.Op == "put" {
+				return fault
+			}
+			return Refuse
+		})
+		limited, cancel := context.WithTimeout(s.Context(), s.TTL/10)
+		err := lease.Release(limited, counter(1))
+		cancel()
+		require.Error(s, err)
+		require.NotErrorIs(s, err, leaseextension.ErrLost)
+		p.faulty.Heal()
+		require.ErrorIs(s, lease.Save(s.Context(), counter(2)), leaseextension.ErrLost)
+		require.NoError(s, lease.Release(s.Context(), counter(3)), "fault %d", fault)
+		require.Error(s, lease.Context().Err())
+		state, err := p.Read(s.Context(), "x")
+		require.NoError(s, err)
+		require.JSONEq(s, string(counter(3)), string(state))
+		require.NotContains(s, string(s.record("x").Value), "holder")
 	}
 }
 

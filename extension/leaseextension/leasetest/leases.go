@@ -18,6 +18,7 @@ func leaseCases() []testCase {
 		{"lease/one holder at a time", leaseExclusion},
 		{"lease/turns are fair among processes", leaseFairness},
 		{"lease/turns are in order within a process", leaseOrder},
+		{"lease/handed over soon after a release", leaseHandover},
 		{"lease/two writes a commit", leaseWrites},
 		{"lease/epochs never repeat", leaseEpochs},
 		{"lease/taken over after the TTL and not before", leaseExpiry},

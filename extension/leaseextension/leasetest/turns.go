@@ -139,6 +139,22 @@ func leaseOrder(s *suite) {
 // settle lets other goroutines get to where they wait.
 func (s *suite) settle() { time.Sleep(time.Duration(s.scaled(1, 50)) * time.Millisecond) }
 
+// leaseHandover times how soon a waiting process notices a release.
+func leaseHandover(s *suite) {
+	holder, waiter := s.join("holder"), s.join("waiter")
+	lease := s.acquire(holder, "x")
+	released := make(chan time.Time, 1)
+	time.AfterFunc(100*time.Millisecond, func() {
+		if err := lease.Release(s.Context(), nil); err != nil {
+			s.Error(err)
+		}
+		released <- time.Now()
+	})
+	taken := s.acquire(waiter, "x")
+	require.Less(s, time.Since(<-released), time.Duration(s.scaled(300, 1500))*time.Millisecond)
+	require.NoError(s, taken.Release(s.Context(), nil))
+}
+
 func leaseWrites(s *suite) {
 	p := s.join("p")
 	for n := range 3 {
