@@ -45,11 +45,23 @@ func (v Value) Bool() bool { return v.bits != 0 }
 // ParseValue decodes an AnyValue message. Of several values in it the last
 // counts. The second result is a fault if the message is malformed.
 func ParseValue(b []byte) (Value, int) {
-	if len(b) > 1 && b[0] == 0x0a && int(b[1]) == len(b)-2 && b[1] < 0x80 {
-		return Value{Kind: String, Raw: b[2:]}, len(b)
+	if len(b) < 2 {
+		return parseValueSlow(b)
 	}
-	if len(b) == 2 && b[0] == 0x18 && b[1] < 0x80 {
-		return Value{Kind: Int, bits: uint64(b[1])}, 2
+	// The usual layout: one value and nothing else.
+	switch b[0] {
+	case 1<<3 | 2:
+		if raw, i := Bytes(b, 1); i == len(b) {
+			return Value{Kind: String, Raw: raw}, i
+		}
+	case 3<<3 | 0:
+		if n, i := Uvarint(b, 1); i == len(b) {
+			return Value{Kind: Int, bits: n}, i
+		}
+	case 4<<3 | 1:
+		if n, i := Fixed64(b, 1); i == len(b) {
+			return Value{Kind: Double, bits: n}, i
+		}
 	}
 	return parseValueSlow(b)
 }

@@ -34,9 +34,10 @@ func (c *OptionalBool) Set(v bool) bool {
 	return true
 }
 
-func (c *OptionalBool) pending() int  { return len(c.v.b) }
-func (c *OptionalBool) held() int     { return cap(c.v.b) + cap(c.def.b) }
-func (c *OptionalBool) finish(*Table) {}
+func (c *OptionalBool) pending() int   { return len(c.v.b) }
+func (c *OptionalBool) wasteful() bool { return false }
+func (c *OptionalBool) held() int      { return cap(c.v.b) + cap(c.def.b) }
+func (c *OptionalBool) finish(*Table)  {}
 
 func (c *OptionalBool) reset() {
 	c.v.reset()

@@ -6,78 +6,68 @@ import (
 )
 
 // ID is a required column of binary ids, written as lower-case hexadecimal
-// strings, with an optional bloom filter.
+// strings, with an optional bloom filter. It has no dictionary: ids that repeat
+// do so nearby, where compression finds them at less cost than their indexes
+// have.
 type ID struct {
-	values
+	*Text
 	bloom  bool
-	hashes []uint64 // of the values of this row group, for the bloom filter
-	prev   []byte   // the last id, as it was given
-	hex    []byte   // and as it was put
+	hashes []uint64        // of the values of this row group
+	recent [1 << 10]uint64 // hashes put lately, each at the place of its low bits
+	prev   []byte          // the last id, as it was given
+	hex    []byte          // and as it was put
 }
 
-// bloomBits is the size of a bloom filter per distinct value: about one
-// percent of absent values pass.
+// bloomBits is the size of a bloom filter per value: about one percent of
+// absent values pass.
 const bloomBits = 10
 
 // ID adds a column of ids.
 func (t *Table) ID(name string, withBloom bool) *ID {
 	t.schema.fields++
 	t.schema.text(name, false)
-	c := &ID{bloom: withBloom, values: t.newValues(t.newChunk(chunk{path: []string{name}, typ: format.ByteArray}))}
+	c := &ID{bloom: withBloom, Text: &Text{t: t, chunk: t.newChunk(chunk{path: []string{name}, typ: format.ByteArray})}}
 	t.add(c)
 	return c
 }
 
 // Add puts the row's id. An empty one is an empty string.
 func (c *ID) Add(id []byte) {
-	if string(id) == string(c.prev) && c.len() > 0 {
-		if c.plain {
-			c.putRaw(c.hex)
-		} else {
-			c.idx = append(c.idx, c.last)
+	if string(id) != string(c.prev) || len(c.hashes) == 0 && c.bloom {
+		c.prev = append(c.prev[:0], id...)
+		c.hex = appendHex(c.hex[:0], id)
+		if c.bloom {
+			c.hash()
 		}
-		return
 	}
-	c.prev = append(c.prev[:0], id...)
-	c.hex = appendHex(c.hex[:0], id)
-	if c.plain {
-		c.hash()
-		c.putRaw(c.hex)
-		return
-	}
-	i, h, found := c.d.Find(c.hex)
-	if !found {
-		i = c.d.Insert(h, c.hex)
-		c.hash()
-	}
-	c.last = i
-	c.idx = append(c.idx, i)
+	c.addValid(c.hex)
 }
 
+// hash notes the id for the bloom filter, unless it did so lately: a filter is
+// sized by the hashes that it is given.
 func (c *ID) hash() {
-	if c.bloom {
-		c.hashes = append(c.hashes, bloom.XXH64{}.Sum64(c.hex))
+	h := bloom.XXH64{}.Sum64(c.hex)
+	if seen := &c.recent[h%uint64(len(c.recent))]; *seen != h {
+		*seen = h
+		c.hashes = append(c.hashes, h)
 	}
 }
 
-func (c *ID) flush(t *Table, rows int) {
-	c.write(t, t.body[:0], content{rows: rows, values: c.len()})
-}
-
-func (c *ID) held() int { return c.values.held() + 8*cap(c.hashes) }
+func (c *ID) held() int { return c.Text.held() + 8*cap(c.hashes) }
 
 func (c *ID) reset() {
-	c.values.reset()
+	c.Text.reset()
 	c.hashes = c.hashes[:0]
+	clear(c.recent[:])
 }
 
 func (c *ID) finish(t *Table) {
-	c.values.finish(t)
-	if c.bloom {
-		f := make(bloom.SplitBlockFilter, bloom.NumSplitBlocksOf(int64(len(c.hashes)), bloomBits))
-		f.InsertBulk(c.hashes)
-		c.chunk.bloom = append(t.bloomHeader(c.chunk.bloom[:0], len(f.Bytes())), f.Bytes()...)
+	if !c.bloom {
+		return
 	}
+	f := make(bloom.SplitBlockFilter, bloom.NumSplitBlocksOf(int64(len(c.hashes)), bloomBits))
+	f.InsertBulk(c.hashes)
+	c.chunk.bloom = append(t.bloomHeader(c.chunk.bloom[:0], len(f.Bytes())), f.Bytes()...)
 }
 
 const hexDigits = "0123456789abcdef"

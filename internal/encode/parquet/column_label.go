@@ -44,7 +44,7 @@ func (c *OptionalLabel) Set(v []byte) bool {
 	if !c.def.set(c.t.rows) {
 		return false
 	}
-	c.putRepeated(v)
+	c.put(v)
 	return true
 }
 

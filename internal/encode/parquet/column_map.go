@@ -132,6 +132,9 @@ func (m *Map) EndRow() {
 
 func (m *Map) pending() int { return m.keys.pending() + m.vals.pending() }
 
+// wasteful is about the values alone: keys are few in all but hostile input.
+func (m *Map) wasteful() bool { return m.vals.wasteful() }
+
 func (m *Map) held() int {
 	return m.keys.held() + m.vals.held() + cap(m.rep.b) + cap(m.def.b) + 8*cap(m.info) + m.ints.Held()
 }

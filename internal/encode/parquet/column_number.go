@@ -23,6 +23,7 @@ type numbers struct {
 	last   int64
 	lastIx uint32
 	warm   bool // last and lastIx are set
+	total  int  // values in finished pages
 }
 
 func (t *Table) newNumbers(c *chunk) numbers { return numbers{chunk: c, t: t, d: dict.NewInts()} }
@@ -58,11 +59,15 @@ func (c *numbers) append(dst []byte, v int64) []byte {
 
 func (c *numbers) len() int     { return len(c.idx) + len(c.raw) }
 func (c *numbers) pending() int { return 4*len(c.idx) + 8*len(c.raw) }
-func (c *numbers) held() int    { return 4*cap(c.idx) + 8*cap(c.raw) + 8*cap(c.vals) + c.d.Held() }
+func (c *numbers) wasteful() bool {
+	return !c.plain && unfit(len(c.vals), 8*len(c.vals), c.total+len(c.idx), c.t.cfg.DictBytes)
+}
+func (c *numbers) held() int { return 4*cap(c.idx) + 8*cap(c.raw) + 8*cap(c.vals) + c.d.Held() }
 
 func (c *numbers) reset() {
 	c.d.Reset()
-	c.vals, c.idx, c.raw, c.plain, c.warm = c.vals[:0], c.idx[:0], c.raw[:0], false, false
+	c.vals, c.idx, c.raw, c.total = c.vals[:0], c.idx[:0], c.raw[:0], 0
+	c.plain, c.warm = false, false
 }
 
 func (c *numbers) finish(t *Table) {
@@ -94,8 +99,9 @@ func (c *numbers) write(t *Table, body []byte, p content) {
 	}
 	t.writePage(c.chunk, body, p)
 	t.body = body
+	c.total += len(c.idx)
 	c.idx, c.raw = c.idx[:0], c.raw[:0]
-	c.plain = c.plain || 8*len(c.vals) > t.cfg.DictBytes
+	c.plain = c.plain || unfit(len(c.vals), 8*len(c.vals), c.total, t.cfg.DictBytes)
 }
 
 func (c *numbers) bound() bound {

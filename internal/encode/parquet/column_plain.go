@@ -38,10 +38,11 @@ func (t *Table) newInt64(name string, indexed bool) *Int64 {
 // Add puts the row's value.
 func (c *Int64) Add(v int64) { c.v = append(c.v, v) }
 
-func (c *Int64) pending() int  { return 8 * len(c.v) }
-func (c *Int64) held() int     { return 8*cap(c.v) + cap(c.scratch) }
-func (c *Int64) finish(*Table) {}
-func (c *Int64) reset()        { c.v = c.v[:0] }
+func (c *Int64) pending() int   { return 8 * len(c.v) }
+func (c *Int64) wasteful() bool { return false }
+func (c *Int64) held() int      { return 8*cap(c.v) + cap(c.scratch) }
+func (c *Int64) finish(*Table)  {}
+func (c *Int64) reset()         { c.v = c.v[:0] }
 
 func (c *Int64) flush(t *Table, rows int) {
 	p := content{encoding: format.DeltaBinaryPacked, rows: rows, values: len(c.v)}
@@ -84,10 +85,11 @@ func (c *Text) addValid(v []byte) {
 	c.n++
 }
 
-func (c *Text) pending() int  { return len(c.b) }
-func (c *Text) held() int     { return cap(c.b) }
-func (c *Text) finish(*Table) {}
-func (c *Text) reset()        { c.b, c.n = c.b[:0], 0 }
+func (c *Text) pending() int   { return len(c.b) }
+func (c *Text) wasteful() bool { return false }
+func (c *Text) held() int      { return cap(c.b) }
+func (c *Text) finish(*Table)  {}
+func (c *Text) reset()         { c.b, c.n = c.b[:0], 0 }
 
 func (c *Text) flush(t *Table, rows int) {
 	t.writePage(c.chunk, c.b, content{encoding: format.Plain, rows: rows, values: c.n})

@@ -52,6 +52,7 @@ type column interface {
 type paged interface {
 	column
 	pending() int             // size of the page under construction
+	wasteful() bool           // whether to end the page now and the dictionary with it
 	flush(t *Table, rows int) // ends the page, which has so many rows
 }
 
@@ -111,7 +112,7 @@ func (t *Table) endFullPages() {
 	t.sinceRows, t.sinceBytes = 0, 0
 	for i := range t.columns {
 		c := &t.columns[i]
-		if t.rows-c.from+checkRows > t.cfg.PageRows || c.pending() >= t.cfg.PageBytes {
+		if t.rows-c.from+checkRows > t.cfg.PageRows || c.pending() >= t.cfg.PageBytes || c.wasteful() {
 			t.endPage(c)
 		}
 	}

@@ -20,6 +20,7 @@ type values struct {
 	raw   []byte
 	rawN  int
 	last  uint32
+	total int // values in finished pages
 }
 
 func (t *Table) newValues(c *chunk) values {
@@ -69,11 +70,24 @@ func (c *values) putRaw(v []byte) {
 
 func (c *values) len() int     { return len(c.idx) + c.rawN }
 func (c *values) pending() int { return 4*len(c.idx) + len(c.raw) }
-func (c *values) held() int    { return 4*cap(c.idx) + cap(c.raw) + c.d.Held() }
+func (c *values) wasteful() bool {
+	return !c.plain && unfit(c.d.Len(), len(c.d.Data()), c.total+len(c.idx), c.t.cfg.DictBytes)
+}
+
+// unfit tells whether a dictionary is not worth having: it has outgrown its
+// limit, or nearly every value so far is a new one.
+func unfit(distinct, size, total, limit int) bool {
+	return size > limit || distinct >= minDistinct && distinct > total-total/16
+}
+
+// minDistinct is the size from which on a dictionary's worth is judged.
+const minDistinct = 1024
+
+func (c *values) held() int { return 4*cap(c.idx) + cap(c.raw) + c.d.Held() }
 
 func (c *values) reset() {
 	c.d.Reset()
-	c.idx, c.raw, c.rawN, c.plain, c.last = c.idx[:0], c.raw[:0], 0, false, 0
+	c.idx, c.raw, c.rawN, c.plain, c.last, c.total = c.idx[:0], c.raw[:0], 0, false, 0, 0
 }
 
 func (c *values) finish(t *Table) {
@@ -100,8 +114,9 @@ func (c *values) write(t *Table, body []byte, p content) {
 	}
 	t.writePage(c.chunk, body, p)
 	t.body = body
+	c.total += len(c.idx)
 	c.idx, c.raw, c.rawN = c.idx[:0], c.raw[:0], 0
-	c.plain = c.plain || len(c.d.Data()) > t.cfg.DictBytes
+	c.plain = c.plain || unfit(c.d.Len(), len(c.d.Data()), c.total, t.cfg.DictBytes)
 }
 
 // width is the number of bits that the indexes of n values need.

@@ -1,0 +1,147 @@
+package jsonl
+
+import (
+	"unicode/utf8"
+
+	"github.com/s3window/s3window/internal/encode/otlp"
+)
+
+const serviceNameKey = "service.name"
+
+// promoted is a promoted column and what it takes of one record, scope or
+// resource.
+type promoted struct {
+	Column
+	name  []byte // ,"as":
+	value []byte // JSON; empty = null
+}
+
+func promotedAt(columns []Column, place Place) (out []promoted, of []Column) {
+	for _, c := range columns {
+		if c.Place == place {
+			name := append(otlp.AppendQuoted([]byte{','}, []byte(c.As)), ':')
+			out, of = append(out, promoted{Column: c, name: name}), append(of, c)
+		}
+	}
+	return out, of
+}
+
+// take keeps the JSON of the first value of the column's kind.
+func (p *promoted) take(kind otlp.Kind, json []byte) {
+	if kind == p.Kind && len(p.value) == 0 {
+		p.value = append(p.value, json...)
+	}
+}
+
+// appendPromoted appends the columns and makes them ready for the next values.
+func appendPromoted(dst []byte, columns []promoted) []byte {
+	for i := range columns {
+		p := &columns[i]
+		dst = append(dst, p.name...)
+		if len(p.value) == 0 {
+			dst = append(dst, "null"...)
+		}
+		dst = append(dst, p.value...)
+		p.value = p.value[:0]
+	}
+	return dst
+}
+
+func forget(columns []promoted) {
+	for i := range columns {
+		columns[i].value = columns[i].value[:0]
+	}
+}
+
+// shared is the fields of a resource or scope, which many lines share.
+type shared struct {
+	field    uint64 // of the attributes in their message
+	prefix   string // of the names
+	columns  []promoted
+	fields   []byte // ,"…_attributes": …
+	promoted []byte
+	letters  []byte
+}
+
+// attributes appends the object and the letters of the message's attributes.
+func (s *shared) attributes(message []byte) error {
+	forget(s.columns)
+	s.letters = s.letters[:0]
+	s.name("_attributes", `":`)
+	kvs, sep := otlp.NewAttributes(message, s.field), byte('{')
+	for kvs.Next() {
+		v, at := otlp.ParseValue(kvs.Value)
+		if at < 0 {
+			return otlp.Fault(at)
+		}
+		s.fields = append(otlp.AppendQuoted(append(s.fields, sep), kvs.Key), ':')
+		sep = ','
+		from := len(s.fields)
+		if s.fields, at = v.AppendJSON(s.fields); at < 0 {
+			return otlp.Fault(at)
+		}
+		s.letters = append(s.letters, byte(v.Kind))
+		for i := range s.columns {
+			if s.columns[i].Key == string(kvs.Key) {
+				s.columns[i].take(v.Kind, s.fields[from:])
+			}
+		}
+	}
+	if sep == '{' {
+		s.fields = append(s.fields, '{')
+	}
+	s.fields = append(s.fields, '}')
+	s.name("_attributes_types", `":"`)
+	s.fields = append(append(s.fields, s.letters...), '"')
+	return kvs.Err()
+}
+
+func (s *shared) name(suffix, end string) {
+	s.fields = append(s.fields, `,"`...)
+	s.fields = append(s.fields, s.prefix...)
+	s.fields = append(s.fields, suffix...)
+	s.fields = append(s.fields, end...)
+}
+
+func (s *shared) text(suffix string, text []byte) {
+	s.name(suffix, `":`)
+	s.fields = otlp.AppendQuoted(s.fields, text)
+}
+
+// end makes what was gathered valid.
+func (s *shared) end(l *lines) {
+	s.promoted = appendPromoted(s.promoted[:0], s.columns)
+	if !utf8.Valid(s.fields) {
+		s.fields = l.mendText(s.fields, 0)
+		s.promoted = l.mendText(s.promoted, 0)
+	}
+}
+
+func (s *shared) held() int { return cap(s.fields) + cap(s.promoted) + cap(s.letters) }
+
+// service appends the text of service.name as a JSON string.
+func service(l *lines, dst, resource []byte) ([]byte, error) {
+	a := otlp.NewAttributes(resource, otlp.ResourceAttributes)
+	for a.Next() {
+		if string(a.Key) != serviceNameKey {
+			continue
+		}
+		v, at := otlp.ParseValue(a.Value)
+		if at < 0 {
+			return dst, otlp.Fault(at)
+		}
+		text := v.Raw
+		if v.Kind != otlp.String {
+			var err error
+			if text, err = v.Text(nil); err != nil {
+				return dst, err
+			}
+		}
+		from := len(dst)
+		if dst = otlp.AppendQuoted(dst, text); !utf8.Valid(dst[from:]) {
+			dst = l.mendText(dst, from)
+		}
+		return dst, nil
+	}
+	return append(dst, `""`...), a.Err()
+}

@@ -1,0 +1,151 @@
+package jsonl
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// Place says whose attribute a promoted column has.
+type Place int
+
+// The places of attributes.
+const (
+	Record Place = iota
+	Scope
+	Resource
+)
+
+// Column is a promoted attribute. It takes values of one kind.
+type Column struct {
+	Place Place
+	Key   string
+	As    string
+	Kind  otlp.Kind
+}
+
+// Config pins everything that decides which bytes an Encoder makes of records.
+type Config struct {
+	Signal  partition.Signal
+	Codec   string // zstd, gzip, none
+	Level   string // of zstd: fastest (the default), 3
+	Columns []Column
+}
+
+// Entry is one OTLP request.
+type Entry struct {
+	Payload    []byte
+	ReceivedAt int64 // microseconds since the epoch
+}
+
+// Rejected is an entry that could not be decoded.
+type Rejected struct {
+	Index int
+	Err   error
+}
+
+// Staged is the lines of one Stage call, compressed.
+type Staged struct {
+	Segments [][]byte // one frame or member; nothing without rows
+	Rows     int
+	Bytes    int64 // of the segments
+	MinTime  int64 // of the rows' ts, microseconds; 0 without rows
+	MaxTime  int64
+	Rejected []Rejected
+	Replaced int // strings that had invalid UTF-8 replaced
+}
+
+// Encoder makes lines of requests. It is safe for concurrent use.
+type Encoder struct {
+	config Config
+	limit  int
+	max    int
+
+	// mu guards idle: stagers with their memory, kept for the next calls.
+	mu   sync.Mutex
+	idle []*stager
+}
+
+// New returns an encoder that keeps up to scratch bytes for each call it can
+// run at once.
+func New(c Config, scratch int) (*Encoder, error) {
+	if c.Signal != partition.Logs {
+		return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
+	}
+	s, err := newStager(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Encoder{config: c, limit: runtime.GOMAXPROCS(0), max: scratch, idle: []*stager{s}}, nil
+}
+
+// Ext returns the suffix of objects.
+func (e *Encoder) Ext() string {
+	switch e.config.Codec {
+	case "zstd":
+		return "jsonl.zst"
+	case "gzip":
+		return "jsonl.gz"
+	}
+	return "jsonl"
+}
+
+// ContentType returns the media type of objects.
+func (e *Encoder) ContentType() string {
+	switch e.config.Codec {
+	case "zstd":
+		return "application/zstd"
+	case "gzip":
+		return "application/gzip"
+	}
+	return "application/jsonl"
+}
+
+// Empty returns an object without lines, as one or no segment.
+func (e *Encoder) Empty() ([][]byte, error) {
+	c, err := newCompressor(e.config.Codec, e.config.Level)
+	if err != nil {
+		return nil, err
+	}
+	out := &segments{}
+	c.Reset(out)
+	return out.finish(), errors.Join(c.Close())
+}
+
+// Stage encodes the records of entries in their order. An entry that is
+// malformed is left out as a whole and listed in Rejected. Nothing of the
+// payloads is retained.
+func (e *Encoder) Stage(entries []Entry) (Staged, error) {
+	s, err := e.take()
+	if err != nil {
+		return Staged{}, err
+	}
+	defer e.give(s)
+	return s.stage(entries)
+}
+
+func (e *Encoder) take() (*stager, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if n := len(e.idle); n > 0 {
+		s := e.idle[n-1]
+		e.idle = e.idle[:n-1]
+		return s, nil
+	}
+	return newStager(e.config)
+}
+
+func (e *Encoder) give(s *stager) {
+	if s.held() > e.max {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.idle) < e.limit {
+		e.idle = append(e.idle, s)
+	}
+}

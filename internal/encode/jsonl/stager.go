@@ -1,0 +1,170 @@
+package jsonl
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/s3window/s3window/internal/encode/otlp"
+)
+
+// maxPayload bounds an entry, as for the other formats.
+const maxPayload = 256 << 20
+
+// stager is the working memory of one Stage call.
+type stager struct {
+	lines lines
+	rows  rows
+}
+
+// rows makes the lines of one signal.
+type rows interface {
+	// group adds the lines of a group of an entry. After an error the lines of
+	// this Stage are lost.
+	group(l *lines, g *otlp.Group) error
+	held() int
+}
+
+func newStager(c Config) (*stager, error) {
+	z, err := newCompressor(c.Codec, c.Level)
+	if err != nil {
+		return nil, err
+	}
+	return &stager{lines: lines{compressor: z}, rows: newLogs(c.Columns)}, nil
+}
+
+func (s *stager) held() int { return s.lines.held() + s.rows.held() }
+
+// stage encodes entries without a look ahead; if one turns out to be malformed
+// in the middle, all is thrown away, each entry is tried alone, and the good
+// ones are encoded again.
+func (s *stager) stage(entries []Entry) (Staged, error) {
+	out, bad, err := s.encode(entries, nil)
+	if bad == nil || err != nil {
+		return out, err
+	}
+	rejected, skip := []Rejected(nil), map[int]bool{}
+	for i := range entries {
+		if _, bad, err := s.encode(entries[i:i+1], nil); err != nil {
+			return Staged{}, err
+		} else if bad != nil {
+			rejected, skip[i] = append(rejected, Rejected{Index: i, Err: bad.Err}), true
+		}
+	}
+	if out, bad, err = s.encode(entries, skip); bad != nil {
+		return Staged{}, fmt.Errorf("encode entry %d, which is well-formed alone: %w", bad.Index, bad.Err)
+	}
+	out.Rejected = rejected
+	return out, err
+}
+
+// encode encodes all entries but those in skip. If one is malformed it returns
+// that one, and no lines.
+func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected, error) {
+	s.lines.begin()
+	for i, e := range entries {
+		if skip[i] {
+			continue
+		}
+		if err := s.entry(e); err != nil {
+			s.lines.drop()
+			return Staged{}, &Rejected{Index: i, Err: err}, s.lines.err
+		}
+	}
+	out, err := s.lines.end()
+	return out, nil, err
+}
+
+func (s *stager) entry(e Entry) error {
+	if len(e.Payload) > maxPayload {
+		return fmt.Errorf("entry has %d bytes, more than %d", len(e.Payload), maxPayload)
+	}
+	s.lines.received(e.ReceivedAt)
+	groups := otlp.NewGroups(e.Payload)
+	for groups.Next() {
+		if err := s.rows.group(&s.lines, &groups.Group); err != nil {
+			return err
+		}
+	}
+	return groups.Err()
+}
+
+// flushBytes is how much is gathered before it is compressed; it bounds the
+// memory for lines, unless one alone is longer.
+const flushBytes = 64 << 10
+
+// lines is the lines under construction and their way into segments.
+type lines struct {
+	compressor compressor
+	out        segments
+	buf        []byte
+	mended     []byte
+	err        error // of the compressor, which has no reason to fail
+
+	receivedAt       int64 // of the current entry
+	receivedText     []byte
+	stamp            stamp
+	rows, replaced   int
+	minTime, maxTime int64
+}
+
+func (l *lines) held() int { return cap(l.buf) + cap(l.mended) + cap(l.out.chunk) + compressorBytes }
+
+func (l *lines) begin() {
+	l.out = segments{chunk: l.out.chunk[:0]}
+	l.compressor.Reset(&l.out)
+	l.buf, l.err, l.rows, l.replaced = l.buf[:0], nil, 0, 0
+	l.minTime, l.maxTime = math.MaxInt64, math.MinInt64
+}
+
+func (l *lines) drop() { l.out = segments{chunk: l.out.chunk[:0]} }
+
+func (l *lines) received(at int64) {
+	l.receivedAt = at
+	sec, rest := floorDiv(at, 1e6)
+	l.receivedText = l.stamp.append(l.receivedText[:0], sec, uint32(rest)*1000)
+}
+
+// endLine counts the line that was appended to buf.
+func (l *lines) endLine(ts int64) {
+	l.rows++
+	l.minTime, l.maxTime = min(l.minTime, ts), max(l.maxTime, ts)
+	if len(l.buf) >= flushBytes {
+		l.flush()
+	}
+}
+
+func (l *lines) flush() {
+	if _, err := l.compressor.Write(l.buf); err != nil && l.err == nil {
+		l.err = fmt.Errorf("compress lines: %w", err)
+	}
+	l.buf = l.buf[:0]
+}
+
+// mend makes buf valid UTF-8 from an index on.
+func (l *lines) mend(from int) { l.buf = l.mendText(l.buf, from) }
+
+func (l *lines) mendText(b []byte, from int) []byte {
+	n := 0
+	l.mended, n = appendMended(l.mended[:0], b[from:])
+	l.replaced += n
+	return append(b[:from], l.mended...)
+}
+
+func (l *lines) end() (Staged, error) {
+	if l.rows == 0 || l.err != nil {
+		l.drop()
+		return Staged{Replaced: l.replaced}, l.err
+	}
+	l.flush()
+	if err := l.compressor.Close(); err != nil && l.err == nil {
+		l.err = fmt.Errorf("compress lines: %w", err)
+	}
+	out := Staged{
+		Segments: l.out.finish(), Rows: l.rows, MinTime: l.minTime, MaxTime: l.maxTime, Replaced: l.replaced,
+	}
+	for _, b := range out.Segments {
+		out.Bytes += int64(cap(b))
+	}
+	l.drop()
+	return out, l.err
+}

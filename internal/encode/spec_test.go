@@ -1,0 +1,57 @@
+package encode
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/s3window/s3window/internal/partition"
+)
+
+func TestSpecIsValidated(t *testing.T) {
+	for want, change := range map[string]func(*Spec){
+		`signal "profiles"`:             func(s *Spec) { s.Signal = "profiles" },
+		`format "csv"`:                  func(s *Spec) { s.Format = "csv" },
+		`codec "lz4"`:                   func(s *Spec) { s.Codec = "lz4" },
+		`codec "zstd" with level "9"`:   func(s *Spec) { s.Level = "9" },
+		`codec "snappy" with level`:     func(s *Spec) { s.Codec, s.Level = "snappy", "3" },
+		`row group sizes`:               func(s *Spec) { s.RowGroupRows = -1 },
+		`names 0 attributes`:            func(s *Spec) { s.Columns = []Column{{As: "x"}} },
+		`names 2 attributes`:            func(s *Spec) { s.Columns = []Column{{As: "x", Attribute: "a", ScopeAttribute: "b"}} },
+		`"ts", which is empty or taken`: func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
+		`"", which is empty or taken`:   func(s *Spec) { s.Columns = []Column{{Attribute: "a"}} },
+		`"x", which is empty or taken`:  func(s *Spec) { s.Columns = []Column{{As: "x", Attribute: "a"}, {As: "x", Attribute: "b"}} },
+		`another column promotes`:       func(s *Spec) { s.Columns = []Column{{As: "x", Attribute: "a"}, {As: "y", Attribute: "a"}} },
+		`type "float"`:                  func(s *Spec) { s.Columns = []Column{{As: "x", Attribute: "a", Type: "float"}} },
+	} {
+		spec := testSpec()
+		change(&spec)
+		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want one with %q", err, want)
+		}
+	}
+	for _, level := range []string{"", "fastest", "3"} {
+		spec := testSpec(DefaultColumns()...)
+		spec.Level = level
+		newTestEncoder(t, spec)
+	}
+}
+
+func TestTooLargeAnEntryIsRejected(t *testing.T) {
+	e := newTestEncoder(t, testSpec())
+	s := stage(t, e, []Entry{{Payload: make([]byte, maxPayload+1)}})
+	if len(s.Rejected) != 1 || errors.Is(s.Rejected[0].Err, nil) {
+		t.Errorf("rejected %v", s.Rejected)
+	}
+}
+
+func TestCountItemsOfEverySignal(t *testing.T) {
+	if _, err := CountItems("profiles", nil); err == nil {
+		t.Error("an unknown signal is counted")
+	}
+	for name, payload := range malformed() {
+		if _, err := CountItems(partition.Logs, payload); err == nil && strings.HasPrefix(name, "cut") {
+			t.Errorf("%s: counted", name)
+		}
+	}
+}
