@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/s3window/s3window/internal/encode/jsonl"
 	"github.com/s3window/s3window/internal/encode/parquet"
 )
 
@@ -27,9 +28,10 @@ type Rejected struct {
 	Err   error
 }
 
-// Staged is encoded row groups, ready to be assembled.
+// Staged is encoded row groups or lines, ready to be assembled.
 type Staged struct {
 	groups   []*parquet.RowGroup
+	lines    [][]byte // of JSONL, compressed
 	Rows     int
 	Bytes    int64 // heap it holds
 	MinTime  int64 // of the rows' ts, microseconds; 0 without rows
@@ -42,6 +44,7 @@ type Staged struct {
 type Encoder struct {
 	spec   Spec
 	schema parquet.Schema
+	lines  *jsonl.Encoder // of format jsonl, which uses nothing of what is below
 	limit  int
 
 	// mu guards idle: stagers with their memory, kept for the next calls.
@@ -54,6 +57,13 @@ func New(spec Spec) (*Encoder, error) {
 	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
 	}
+	if spec.Format == formatJSONL {
+		lines, err := newLines(spec)
+		if err != nil {
+			return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
+		}
+		return &Encoder{spec: spec, lines: lines}, nil
+	}
 	e := &Encoder{spec: spec, limit: runtime.GOMAXPROCS(0)}
 	s, err := newStager(spec)
 	if err != nil {
@@ -64,11 +74,14 @@ func New(spec Spec) (*Encoder, error) {
 	return e, nil
 }
 
-// Stage encodes the records of entries, clustered by service and otherwise in
-// order. An entry that is malformed is left out as a whole and listed in
-// Rejected; the rows are those of the others alone. Nothing of the payloads is
-// retained.
+// Stage encodes the records of entries in order; in Parquet those of a row
+// group are clustered by service. An entry that is malformed is left out as a
+// whole and listed in Rejected; the rows are those of the others alone. Nothing
+// of the payloads is retained.
 func (e *Encoder) Stage(entries []Entry) (Staged, error) {
+	if e.lines != nil {
+		return e.stageLines(entries)
+	}
 	s, err := e.take()
 	if err != nil {
 		return Staged{}, err

@@ -2,6 +2,8 @@ package encode
 
 import (
 	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/s3window/s3window/internal/encode/parquet"
@@ -10,6 +12,10 @@ import (
 
 // createdBy is the footer's created_by, in the form that readers parse.
 const createdBy = "s3window version 0.1.0"
+
+// ColumnsKey is the footer's key of the Columns that an object was encoded
+// with, as JSON: without them nobody could tell where a promoted value belongs.
+const ColumnsKey = "s3window.columns"
 
 // schemaVersion grows when columns are added; it never changes otherwise.
 const schemaVersion = "1"
@@ -30,8 +36,9 @@ type Object struct {
 // partition id. Staged values without rows are fine; without any row at all
 // the object is valid and has no row group.
 func (e *Encoder) Assemble(id partition.ID, writer string, staged []Staged) (Object, error) {
-	o := Object{Encoder: Version, Ext: "parquet", ContentType: "application/vnd.apache.parquet"}
+	var o Object
 	var groups []*parquet.RowGroup
+	var lines [][]byte
 	for _, s := range staged {
 		if s.Rows == 0 {
 			continue
@@ -41,14 +48,11 @@ func (e *Encoder) Assemble(id partition.ID, writer string, staged []Staged) (Obj
 		}
 		o.MinTime, o.MaxTime = min(o.MinTime, s.MinTime), max(o.MaxTime, s.MaxTime)
 		o.Records += int64(s.Rows)
-		groups = append(groups, s.groups...)
+		groups, lines = append(groups, s.groups...), append(lines, s.lines...)
 	}
-	o.Segments = e.schema.Assemble(parquet.Meta{CreatedBy: createdBy, KeyValues: []format.KeyValue{
-		{Key: "s3window.tenant", Value: id.Tenant},
-		{Key: "s3window.signal", Value: string(id.Signal)},
-		{Key: "s3window.schema", Value: schemaVersion},
-		{Key: "s3window.writer", Value: writer},
-	}}, groups)
+	if err := e.join(&o, id, writer, groups, lines); err != nil {
+		return Object{}, err
+	}
 	sum := sha256.New()
 	for _, b := range o.Segments {
 		sum.Write(b)
@@ -56,4 +60,31 @@ func (e *Encoder) Assemble(id partition.ID, writer string, staged []Staged) (Obj
 	}
 	sum.Sum(o.SHA256[:0])
 	return o, nil
+}
+
+// join sets the content of o and what follows from the format.
+func (e *Encoder) join(o *Object, id partition.ID, writer string, groups []*parquet.RowGroup, lines [][]byte) (err error) {
+	if e.lines != nil {
+		o.Encoder, o.Ext, o.ContentType, o.Segments = linesVersion, e.lines.Ext(), e.lines.ContentType(), lines
+		if o.Records == 0 {
+			o.Segments, err = e.lines.Empty()
+		}
+		return err
+	}
+	o.Encoder, o.Ext, o.ContentType = Version, "parquet", "application/vnd.apache.parquet"
+	meta := parquet.Meta{CreatedBy: createdBy, KeyValues: []format.KeyValue{
+		{Key: "s3window.tenant", Value: id.Tenant},
+		{Key: "s3window.signal", Value: string(id.Signal)},
+		{Key: "s3window.schema", Value: schemaVersion},
+		{Key: "s3window.writer", Value: writer},
+	}}
+	if len(e.spec.Columns) > 0 {
+		columns, err := json.Marshal(e.spec.Columns)
+		if err != nil {
+			return fmt.Errorf("write down columns: %w", err)
+		}
+		meta.KeyValues = append(meta.KeyValues, format.KeyValue{Key: ColumnsKey, Value: string(columns)})
+	}
+	o.Segments = e.schema.Assemble(meta, groups)
+	return nil
 }

@@ -14,8 +14,8 @@ import (
 // with.
 type Spec struct {
 	Signal  partition.Signal `json:"signal"`
-	Format  string           `json:"format"`          // parquet
-	Codec   string           `json:"codec"`           // zstd, snappy
+	Format  string           `json:"format"`          // parquet, jsonl
+	Codec   string           `json:"codec"`           // of parquet: zstd, snappy; of jsonl: zstd, gzip, none
 	Level   string           `json:"level,omitempty"` // of zstd: fastest (the default), 3
 	Columns []Column         `json:"columns,omitempty"`
 
@@ -27,7 +27,8 @@ type Spec struct {
 
 // Column promotes an attribute to a column of its own. Exactly one of the
 // first three names it. A value of the column's type leaves the map that it
-// was in; one of another type stays there, and the column is null.
+// was in (in JSONL it stays there too); one of another type stays there, and
+// the column is null.
 type Column struct {
 	Attribute         string `json:"attribute,omitempty"`
 	ResourceAttribute string `json:"resource_attribute,omitempty"`
@@ -35,6 +36,12 @@ type Column struct {
 	As                string `json:"as"`
 	Type              string `json:"type,omitempty"` // string (the default), int64, double, bool
 }
+
+// The formats of objects.
+const (
+	formatParquet = "parquet"
+	formatJSONL   = "jsonl"
+)
 
 // What Stage is best given at once, and the largest row group it makes.
 const (
@@ -60,11 +67,14 @@ func (s Spec) validate() error {
 	if s.Signal != partition.Logs {
 		errs = append(errs, fmt.Errorf("signal %q cannot be encoded", s.Signal))
 	}
-	if s.Format != "parquet" {
-		errs = append(errs, fmt.Errorf("format %q is not parquet", s.Format))
-	}
-	if _, err := s.codec(); err != nil {
-		errs = append(errs, err)
+	switch s.Format {
+	case formatParquet:
+		if _, err := s.codec(); err != nil {
+			errs = append(errs, err)
+		}
+	case formatJSONL: // jsonl.New checks the codec
+	default:
+		errs = append(errs, fmt.Errorf("format %q is neither parquet nor jsonl", s.Format))
 	}
 	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 {
 		errs = append(errs, errors.New("row group sizes are negative"))

@@ -33,7 +33,7 @@ func (p *promoted) take(kind otlp.Kind, json []byte) {
 	}
 }
 
-// appendPromoted appends the columns and makes them ready for the next values.
+// appendPromoted appends the columns.
 func appendPromoted(dst []byte, columns []promoted) []byte {
 	for i := range columns {
 		p := &columns[i]
@@ -42,11 +42,11 @@ func appendPromoted(dst []byte, columns []promoted) []byte {
 			dst = append(dst, "null"...)
 		}
 		dst = append(dst, p.value...)
-		p.value = p.value[:0]
 	}
 	return dst
 }
 
+// forget makes the columns ready for the values of the next line.
 func forget(columns []promoted) {
 	for i := range columns {
 		columns[i].value = columns[i].value[:0]

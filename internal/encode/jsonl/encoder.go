@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -113,7 +112,10 @@ func (e *Encoder) Empty() ([][]byte, error) {
 	}
 	out := &segments{}
 	c.Reset(out)
-	return out.finish(), errors.Join(c.Close())
+	if err := c.Close(); err != nil {
+		return nil, fmt.Errorf("compress nothing: %w", err)
+	}
+	return out.finish(), nil
 }
 
 // Stage encodes the records of entries in their order. An entry that is

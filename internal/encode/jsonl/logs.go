@@ -126,6 +126,7 @@ func (l *logs) record(out *lines, b []byte) int {
 	var n uint64
 	l.attributes, l.letters = l.attributes[:0], l.letters[:0]
 	l.keys.startRecord()
+	forget(l.columns)
 	for i := 0; i < len(b); {
 		tag := uint64(b[i])
 		if i++; tag >= 0x80 {
