@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/testbed/labtest"
 	"github.com/s3window/s3window/testbed/load"
 	"github.com/s3window/s3window/testbed/s3test"
 )
@@ -37,58 +38,58 @@ func TestFailingBucket(t *testing.T) {
 		}
 		t.Run(caseName(name), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t)
-			proxy, url := s3test.StartProxy(t, l.server.Endpoint)
-			l.endpoint = url
-			c := l.replica("gw")
-			c.start()
-			stop := l.send(load.Options{}, c)
-			require.Eventually(t, func() bool { return l.committed() > 0 }, patience, 50*time.Millisecond)
+			l := labtest.New(t)
+			proxy, url := s3test.StartProxy(t, l.Server.Endpoint)
+			l.Endpoint = url
+			c := l.Replica("gw")
+			c.Start()
+			sending := l.Send(load.Options{}, c)
+			require.Eventually(t, func() bool { return l.Committed() > 0 }, labtest.Patience, 50*time.Millisecond)
 			proxy.Break(rules...)
 			time.Sleep(8 * time.Second)
 			proxy.Heal()
 			time.Sleep(time.Second)
-			stats := stop()
+			stats := sending.Stop()
 			require.Zero(t, stats.Errors.Load(), "ingestion must not depend on the bucket")
-			l.awaitCommitted()
-			require.NoError(t, c.Stop(grace))
-			l.judge()
+			l.AwaitCommitted()
+			require.NoError(t, c.Stop(labtest.Grace))
+			l.Judge()
 		})
 	}
 }
 
 func TestBucketDownAtStart(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	l.server.Stop()
-	c := l.replica("gw")
-	c.start()
-	stop := l.send(load.Options{}, c)
+	l := labtest.New(t)
+	l.Server.Stop()
+	c := l.Replica("gw")
+	c.Start()
+	sending := l.Send(load.Options{}, c)
 	time.Sleep(3 * time.Second)
-	l.server.Restart()
+	l.Server.Restart()
 	time.Sleep(time.Second)
-	require.Zero(t, stop().Errors.Load(), "the collector must take data while the bucket is down")
-	l.awaitCommitted()
-	require.NoError(t, c.Stop(grace))
-	l.judge()
+	require.Zero(t, sending.Stop().Errors.Load(), "the collector must take data while the bucket is down")
+	l.AwaitCommitted()
+	require.NoError(t, c.Stop(labtest.Grace))
+	l.Judge()
 }
 
 // The bucket is down, the collector is killed, and both come back.
 func TestKilledWhileTheBucketIsDown(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	c := l.replica("gw")
-	c.start()
-	stop := l.send(load.Options{}, c)
-	require.Eventually(t, func() bool { return l.committed() > 0 }, patience, 50*time.Millisecond)
-	l.server.Kill()
+	l := labtest.New(t)
+	c := l.Replica("gw")
+	c.Start()
+	sending := l.Send(load.Options{}, c)
+	require.Eventually(t, func() bool { return l.Committed() > 0 }, labtest.Patience, 50*time.Millisecond)
+	l.Server.Kill()
 	time.Sleep(2 * time.Second)
 	c.Kill()
-	c.start()
+	c.Start()
 	time.Sleep(time.Second)
-	l.server.Restart()
-	stop()
-	l.awaitCommitted()
-	require.NoError(t, c.Stop(grace))
-	l.judge()
+	l.Server.Restart()
+	sending.Stop()
+	l.AwaitCommitted()
+	require.NoError(t, c.Stop(labtest.Grace))
+	l.Judge()
 }

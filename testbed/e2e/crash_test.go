@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/testbed/labtest"
 	"github.com/s3window/s3window/testbed/load"
 )
 
@@ -25,20 +26,20 @@ func TestSIGKILLAtEveryStep(t *testing.T) {
 	for _, point := range points {
 		t.Run(caseName(point), func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t)
-			c := l.replica("gw")
-			c.startToCrash(point)
-			stop := l.send(load.Options{}, c)
-			c.awaitCrash()
+			l := labtest.New(t)
+			c := l.Replica("gw")
+			c.StartToCrash(point)
+			sending := l.Send(load.Options{}, c)
+			c.AwaitCrash()
 			// Killed again at the same step while it recovers.
-			c.startToCrash(point)
-			c.awaitCrash()
-			c.start()
+			c.StartToCrash(point)
+			c.AwaitCrash()
+			c.Start()
 			time.Sleep(time.Second) // load goes on over the recovery
-			stop()
-			l.awaitCommitted()
-			require.NoError(t, c.Stop(grace))
-			l.judge()
+			sending.Stop()
+			l.AwaitCommitted()
+			require.NoError(t, c.Stop(labtest.Grace))
+			l.Judge()
 		})
 	}
 }
@@ -48,7 +49,7 @@ func TestSIGKILLAtRandomTimes(t *testing.T) {
 	if testing.Short() {
 		kills = 4
 	}
-	l := newLab(t)
+	l := labtest.New(t)
 	killAtRandom(t, l, func(n int) bool { return n < kills })
 }
 
@@ -59,10 +60,10 @@ func TestSoak(t *testing.T) {
 		t.Skip("S3WINDOW_SOAK says how long, as in 10m")
 	}
 	end := time.Now().Add(d)
-	l := newLab(t)
+	l := labtest.New(t)
 	killAtRandom(t, l, func(n int) bool {
 		if n > 0 {
-			t.Logf("%d kills, %d records committed, %v to go", n, l.committed(), time.Until(end).Round(time.Second))
+			t.Logf("%d kills, %d records committed, %v to go", n, l.Committed(), time.Until(end).Round(time.Second))
 		}
 		return time.Now().Before(end)
 	})
@@ -70,20 +71,20 @@ func TestSoak(t *testing.T) {
 
 // killAtRandom kills the collector under load at random times for as long as
 // more says so.
-func killAtRandom(t *testing.T, l *lab, more func(kills int) bool) {
+func killAtRandom(t *testing.T, l *labtest.Lab, more func(kills int) bool) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, seed))
-	c := l.replica("gw")
-	stop := l.send(load.Options{Rate: 2000, Senders: 8}, c)
+	c := l.Replica("gw")
+	sending := l.Send(load.Options{Rate: 2000, Senders: 8}, c)
 	for n := 0; more(n); n++ {
-		c.start()
+		c.Start()
 		time.Sleep(200*time.Millisecond + time.Duration(random.IntN(3000))*time.Millisecond)
 		c.Kill()
 	}
-	c.start()
-	stop()
-	l.awaitCommitted()
-	require.NoError(t, c.Stop(grace))
-	l.judge()
+	c.Start()
+	sending.Stop()
+	l.AwaitCommitted()
+	require.NoError(t, c.Stop(labtest.Grace))
+	l.Judge()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/testbed/labtest"
 	"github.com/s3window/s3window/testbed/load"
 )
 
@@ -16,43 +17,43 @@ import (
 // killed and one is frozen on the way.
 func TestTwoCollectorsOneTenant(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	a, b := l.replica("gw-a"), l.replica("gw-b")
-	a.start()
-	b.start()
-	stop := l.send(load.Options{Tenants: []string{"acme"}, Rate: 1000, Senders: 8}, a, b)
+	l := labtest.New(t)
+	a, b := l.Replica("gw-a"), l.Replica("gw-b")
+	a.Start()
+	b.Start()
+	sending := l.Send(load.Options{Tenants: []string{"acme"}, Rate: 1000, Senders: 8}, a, b)
 	for range short(2, []int{1, 2, 3, 4, 5, 6}) {
 		time.Sleep(1500 * time.Millisecond)
 		b.Signal(syscall.SIGSTOP)
 		time.Sleep(500 * time.Millisecond)
 		a.Kill()
-		a.start()
+		a.Start()
 		b.Signal(syscall.SIGCONT)
 	}
-	stop()
-	l.awaitCommitted()
-	require.NoError(t, a.Stop(grace))
-	require.NoError(t, b.Stop(grace))
-	v := l.judge()
+	sending.Stop()
+	l.AwaitCommitted()
+	require.NoError(t, a.Stop(labtest.Grace))
+	require.NoError(t, b.Stop(labtest.Grace))
+	v := l.Judge()
 	require.Greater(t, v.Windows, int64(2))
 }
 
 // Both are killed at the step between manifest and confirmation.
 func TestTwoCollectorsKilledAfterTheManifest(t *testing.T) {
 	t.Parallel()
-	l := newLab(t)
-	a, b := l.replica("gw-a"), l.replica("gw-b")
-	a.startToCrash("after_manifest:2")
-	b.start()
-	stop := l.send(load.Options{Tenants: []string{"acme"}, Rate: 1000, Senders: 8}, a, b)
-	a.awaitCrash()
+	l := labtest.New(t)
+	a, b := l.Replica("gw-a"), l.Replica("gw-b")
+	a.StartToCrash("after_manifest:2")
+	b.Start()
+	sending := l.Send(load.Options{Tenants: []string{"acme"}, Rate: 1000, Senders: 8}, a, b)
+	a.AwaitCrash()
 	b.Kill()
-	b.start()
-	a.start()
+	b.Start()
+	a.Start()
 	time.Sleep(2 * time.Second)
-	stop()
-	l.awaitCommitted()
-	require.NoError(t, a.Stop(grace))
-	require.NoError(t, b.Stop(grace))
-	l.judge()
+	sending.Stop()
+	l.AwaitCommitted()
+	require.NoError(t, a.Stop(labtest.Grace))
+	require.NoError(t, b.Stop(labtest.Grace))
+	l.Judge()
 }

@@ -91,6 +91,9 @@ func (p *Process) AwaitReady(ctx context.Context) error {
 // Done is closed when the process is gone.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Running says whether the process is still there.
 func (p *Process) Running() bool {
 	select {
