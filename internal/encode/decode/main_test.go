@@ -1,0 +1,266 @@
+package decode
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.uber.org/goleak"
+
+	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func testColumns() (out []encode.Column) {
+	for _, c := range [][2]string{{"promoted", "string"}, {"int", "int64"}, {"double", "double"}, {"bool", "bool"}} {
+		out = append(out,
+			encode.Column{Attribute: c[0], As: c[0], Type: c[1]},
+			encode.Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1]},
+			encode.Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1]})
+	}
+	return out
+}
+
+// specs are the ways to write objects, by name.
+func specs() map[string]encode.Spec {
+	out := map[string]encode.Spec{}
+	for name, s := range map[string]encode.Spec{
+		"parquet zstd":   {Format: "parquet", Codec: "zstd"},
+		"parquet snappy": {Format: "parquet", Codec: "snappy"},
+		"jsonl zstd":     {Format: "jsonl", Codec: "zstd"},
+		"jsonl gzip":     {Format: "jsonl", Codec: "gzip"},
+		"jsonl none":     {Format: "jsonl", Codec: "none"},
+	} {
+		s.Signal = partition.Logs
+		out[name] = s
+		s.Columns = testColumns()
+		out[name+", promoted"] = s
+	}
+	return out
+}
+
+func encoders(t testing.TB) map[string]*encode.Encoder {
+	out := map[string]*encode.Encoder{}
+	for name, s := range specs() {
+		e, err := encode.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = e
+	}
+	return out
+}
+
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func marshal(t failer, l plog.Logs) []byte {
+	t.Helper()
+	b, err := (&plog.ProtoMarshaler{}).MarshalLogs(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// object encodes entries, each call of Stage on its own.
+func object(t failer, e *encode.Encoder, calls ...[]encode.Entry) Object {
+	t.Helper()
+	var staged []encode.Staged
+	for _, entries := range calls {
+		s, err := e.Stage(entries)
+		if err != nil || len(s.Rejected) > 0 {
+			t.Fatal(err, s.Rejected)
+		}
+		staged = append(staged, s)
+	}
+	o, err := e.Assemble(partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Logs}, "q7m2q7m2q7m2q", staged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content(bytes.Join(o.Segments, nil), o.Ext)
+}
+
+func content(b []byte, ext string) Object {
+	return Object{Content: bytes.NewReader(b), Size: int64(len(b)), Ext: ext, Schema: 1}
+}
+
+// normal returns the normal form of what is in entries. It shares no code with
+// the encoder or the decoder.
+func normal(t failer, s encode.Spec, calls ...[]encode.Entry) plog.Logs {
+	t.Helper()
+	out := plog.NewLogs()
+	for _, entries := range calls {
+		var groups []plog.ResourceLogs
+		for _, e := range entries {
+			l, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(e.Payload)
+			if err != nil {
+				t.Fatalf("pdata refuses the payload: %v", err)
+			}
+			for _, rl := range l.ResourceLogs().All() {
+				groups = append(groups, rl)
+			}
+		}
+		if s.Format == "parquet" {
+			slices.SortStableFunc(groups, func(a, b plog.ResourceLogs) int { return strings.Compare(service(a), service(b)) })
+		}
+		for _, rl := range groups {
+			normalGroup(s, rl, out)
+		}
+	}
+	return out
+}
+
+// normalGroup appends the records of rl.
+func normalGroup(s encode.Spec, rl plog.ResourceLogs, out plog.Logs) {
+	for _, sl := range rl.ScopeLogs().All() {
+		for _, lr := range sl.LogRecords().All() {
+			head := plog.NewLogs()
+			r := head.ResourceLogs().AppendEmpty()
+			r.SetSchemaUrl(mended(rl.SchemaUrl()))
+			rl.Resource().CopyTo(r.Resource())
+			normalMap(r.Resource().Attributes(), s, func(c encode.Column) string { return c.ResourceAttribute })
+			c := r.ScopeLogs().AppendEmpty()
+			c.SetSchemaUrl(mended(sl.SchemaUrl()))
+			sl.Scope().CopyTo(c.Scope())
+			c.Scope().SetName(mended(c.Scope().Name()))
+			c.Scope().SetVersion(mended(c.Scope().Version()))
+			normalMap(c.Scope().Attributes(), s, func(c encode.Column) string { return c.ScopeAttribute })
+			x := plog.NewLogRecord()
+			lr.CopyTo(x)
+			x.SetSeverityText(mended(x.SeverityText()))
+			x.SetEventName(mended(x.EventName()))
+			normalValue(x.Body())
+			normalMap(x.Attributes(), s, func(c encode.Column) string { return c.Attribute })
+			x.MoveTo(place(out, r, c).LogRecords().AppendEmpty())
+		}
+	}
+}
+
+// place returns where a record of resource r and scope c comes behind what is
+// in out.
+func place(out plog.Logs, r plog.ResourceLogs, c plog.ScopeLogs) plog.ScopeLogs {
+	all := out.ResourceLogs()
+	if all.Len() == 0 || !sameResource(all.At(all.Len()-1), r) {
+		last := all.AppendEmpty()
+		r.Resource().CopyTo(last.Resource())
+		last.SetSchemaUrl(r.SchemaUrl())
+	}
+	scopes := all.At(all.Len() - 1).ScopeLogs()
+	if scopes.Len() == 0 || !sameScope(scopes.At(scopes.Len()-1), c) {
+		last := scopes.AppendEmpty()
+		c.Scope().CopyTo(last.Scope())
+		last.SetSchemaUrl(c.SchemaUrl())
+	}
+	return scopes.At(scopes.Len() - 1)
+}
+
+func sameResource(a, b plog.ResourceLogs) bool {
+	return string(bare(a.Resource(), pcommon.NewInstrumentationScope(), a.SchemaUrl())) ==
+		string(bare(b.Resource(), pcommon.NewInstrumentationScope(), b.SchemaUrl()))
+}
+
+func sameScope(a, b plog.ScopeLogs) bool {
+	return string(bare(pcommon.NewResource(), a.Scope(), a.SchemaUrl())) == string(bare(pcommon.NewResource(), b.Scope(), b.SchemaUrl()))
+}
+
+func bare(r pcommon.Resource, s pcommon.InstrumentationScope, schema string) []byte {
+	l := plog.NewLogs()
+	rl := l.ResourceLogs().AppendEmpty()
+	r.CopyTo(rl.Resource())
+	rl.SetSchemaUrl(schema)
+	s.CopyTo(rl.ScopeLogs().AppendEmpty().Scope())
+	b, _ := (&plog.ProtoMarshaler{}).MarshalLogs(l)
+	return b
+}
+
+func mended(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func service(rl plog.ResourceLogs) string {
+	v, ok := rl.Resource().Attributes().Get("service.name")
+	if !ok {
+		return ""
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		return mended(v.Str())
+	case pcommon.ValueTypeInt, pcommon.ValueTypeBool:
+		return v.AsString()
+	}
+	panic("the generator gives no such service")
+}
+
+// normalMap brings promoted attributes to the front.
+func normalMap(m pcommon.Map, s encode.Spec, source func(encode.Column) string) {
+	kinds := map[string]otlp.Kind{"string": otlp.String, "int64": otlp.Int, "double": otlp.Double, "bool": otlp.Bool}
+	first := map[string]pcommon.Value{}
+	var rest, all attributes
+	for k, v := range m.All() {
+		for _, c := range s.Columns {
+			if _, taken := first[k]; s.Format == "parquet" && source(c) == k && k != "" && !taken && kindOf(v) == kinds[c.Type] {
+				first[k] = v
+				k = "\xff taken"
+				break
+			}
+		}
+		if k == "\xff taken" {
+			continue
+		}
+		x := rest.AppendEmpty(mended(k))
+		v.CopyTo(x)
+		normalValue(x)
+	}
+	for _, c := range s.Columns {
+		if v, ok := first[source(c)]; ok && source(c) != "" {
+			x := all.AppendEmpty(source(c))
+			v.CopyTo(x)
+			if x.Type() == pcommon.ValueTypeStr {
+				x.SetStr(mended(x.Str()))
+			}
+		}
+	}
+	left := pcommon.NewMap()
+	rest.into(left)
+	for k, v := range left.All() {
+		v.CopyTo(all.AppendEmpty(k))
+	}
+	all.into(m)
+}
+
+func normalValue(v pcommon.Value) {
+	switch v.Type() {
+	case pcommon.ValueTypeStr:
+		v.SetStr(mended(v.Str()))
+	case pcommon.ValueTypeDouble:
+		if math.IsNaN(v.Double()) {
+			v.SetDouble(math.NaN())
+		}
+	case pcommon.ValueTypeSlice:
+		for _, x := range v.Slice().All() {
+			normalValue(x)
+		}
+	case pcommon.ValueTypeMap:
+		normalMap(v.Map(), encode.Spec{}, nil)
+	}
+}
+
+// equal fails t unless got is want to the byte.
+func equal(t failer, got, want plog.Logs) {
+	t.Helper()
+	if bytes.Equal(marshal(t, got), marshal(t, want)) {
+		return
+	}
+	g, _ := (&plog.JSONMarshaler{}).MarshalLogs(got)
+	w, _ := (&plog.JSONMarshaler{}).MarshalLogs(want)
+	t.Fatalf("got  %s\nwant %s", g, w)
+}
