@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -13,23 +15,43 @@ import (
 	"github.com/s3window/s3window/internal/lake"
 )
 
-// bucketChecker probes the bucket until it is proven. Until then data is kept
-// in the queue.
-type bucketChecker struct {
-	core  *core
-	tried chan struct{} // closed after the first try
-	said  string        // the trouble that was reported last
+const (
+	maxProbes = 32 // that run at once
+	maxShown  = 3  // buckets in a status, and tenants of a bucket
+)
+
+// bucketChecks probe the lakes of the configuration, each by itself and until
+// it is proven. Until then its data is kept in the queue.
+type bucketChecks struct {
+	core *core
+	room chan struct{}
+
+	mu      sync.Mutex // guards everything below
+	failing map[*gate]string
+	order   []*gate // of failing
 }
 
-func (b *bucketChecker) run(ctx context.Context) {
+func newBucketChecks(c *core) *bucketChecks {
+	return &bucketChecks{core: c, room: make(chan struct{}, maxProbes), failing: map[*gate]string{}}
+}
+
+// begin has a lake probed in the background, until ctx ends. What it returns is
+// closed after the first try.
+func (b *bucketChecks) begin(ctx context.Context, g *gate) (tried <-chan struct{}) {
+	first := make(chan struct{})
+	b.core.background.Go(func() {
+		done := sync.OnceFunc(func() { close(first) })
+		defer done()
+		b.run(ctx, g, done)
+	})
+	return first
+}
+
+func (b *bucketChecks) run(ctx context.Context, g *gate, tried func()) {
 	wait := b.core.cfg.Retry.InitialInterval
 	for {
-		err := b.core.lakes.prove(ctx)
-		done := b.note(ctx, err)
-		if b.tried != nil {
-			close(b.tried)
-			b.tried = nil
-		}
+		done := b.note(ctx, g, b.try(ctx, g))
+		tried()
 		if done {
 			return
 		}
@@ -44,40 +66,106 @@ func (b *bucketChecker) run(ctx context.Context) {
 	}
 }
 
+// try probes a lake once. A store that hangs does not keep the room of others.
+func (b *bucketChecks) try(ctx context.Context, g *gate) error {
+	select {
+	case b.room <- struct{}{}:
+		defer func() { <-b.room }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*g.settings.Timeout)
+	defer cancel()
+	return b.core.lakes.prove(ctx, g)
+}
+
 // note reports the outcome of a try where it differs from the last one, and
 // says whether it is final.
-func (b *bucketChecker) note(ctx context.Context, err error) (final bool) {
-	logger, bucket := b.core.set.Logger, b.core.cfg.S3.ref().String()
+func (b *bucketChecks) note(ctx context.Context, g *gate, err error) (final bool) {
+	logger := b.core.set.Logger.With(zap.Stringer("bucket", g.settings.ref()))
+	if len(g.tenants) > 0 {
+		logger = logger.With(zap.Strings("tenants", g.tenants[:min(maxShown, len(g.tenants))]))
+	}
 	switch {
 	case err == nil:
-		b.core.status.set(bucketCheck, nil)
-		logger.Info("Bucket is checked", zap.String("bucket", bucket))
-		b.warnOfOthers(ctx)
+		b.report(g, "")
+		logger.Info("Bucket is checked")
+		b.warnOfOthers(ctx, g, logger)
 		return true
 	case ctx.Err() != nil:
 		return true
 	case errors.Is(err, lake.ErrUnconditional):
-		b.core.status.fail(fmt.Errorf("check bucket %q: %w", bucket, err))
+		if len(g.tenants) == 0 {
+			b.core.status.fail(fmt.Errorf("check bucket %s: %w", g, err))
+			return true
+		}
+		b.report(g, lake.Reason(err))
+		logger.Error("Bucket cannot be used; what was accepted for it stays in the queue", zap.Error(err))
 		return true
 	}
-	if words := lake.Reason(err); kind(words) != kind(b.said) {
-		b.said = words
-		b.core.status.set(bucketCheck, fmt.Errorf("check bucket %q: %s", bucket, words))
-		logger.Warn("Bucket cannot be used yet; what is accepted is kept in the queue", zap.String("bucket", bucket), zap.Error(err))
+	if b.report(g, lake.Reason(err)) {
+		logger.Warn("Bucket cannot be used yet; what is accepted is kept in the queue", zap.Error(err))
 	}
 	return false
 }
 
+// report takes down what a lake waits for, nothing if it does not, and says
+// whether that is news.
+func (b *bucketChecks) report(g *gate, words string) (news bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if old, ok := b.failing[g]; kind(old) == kind(words) && ok == (words != "") {
+		return false
+	}
+	b.order = slices.DeleteFunc(b.order, func(other *gate) bool { return other == g })
+	delete(b.failing, g)
+	if words != "" {
+		b.failing[g] = words
+		b.order = append(b.order, g)
+	}
+	b.core.status.set(bucketCheck, b.sumLocked())
+	return true
+}
+
+// sumLocked says what lakes wait for, those first that have waited longest.
+func (b *bucketChecks) sumLocked() error {
+	var errs []error
+	for i, g := range b.order {
+		if i == maxShown {
+			errs = append(errs, fmt.Errorf("check %d more buckets", len(b.order)-i))
+			break
+		}
+		errs = append(errs, fmt.Errorf("check bucket %s: %s", g, b.failing[g]))
+	}
+	return errors.Join(errs...)
+}
+
+// String names the lake and whose it is.
+func (g *gate) String() string {
+	s := fmt.Sprintf("%q", g.settings.ref().String())
+	if len(g.tenants) == 0 {
+		return s
+	}
+	var names []string
+	for i, tenant := range g.tenants {
+		if i == maxShown {
+			names = append(names, fmt.Sprintf("%d more", len(g.tenants)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", tenant))
+	}
+	return s + " of tenant " + strings.Join(names, ", ")
+}
+
 // warnOfOthers tells of another sink under the same prefix: readers that glob
 // see the rows of both. It is no error, and not finding out is none.
-func (b *bucketChecker) warnOfOthers(ctx context.Context) {
-	logger := b.core.set.Logger
-	switch other, err := b.core.lakes.otherSink(ctx); {
+func (b *bucketChecks) warnOfOthers(ctx context.Context, g *gate, logger *zap.Logger) {
+	switch other, err := b.core.lakes.otherSink(ctx, g); {
 	case err != nil && ctx.Err() == nil:
 		logger.Warn("Other sinks in the bucket cannot be looked for", zap.Error(err))
 	case other != "":
 		logger.Warn("Another sink commits under the same prefix, and readers that glob mix the rows of both; give each its own s3::prefix",
-			zap.String("sink", b.core.cfg.Sink), zap.String("other_sink", other), zap.String("prefix", b.core.cfg.S3.Prefix))
+			zap.String("sink", b.core.cfg.Sink), zap.String("other_sink", other), zap.String("prefix", g.settings.Prefix))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
-	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
@@ -46,8 +45,8 @@ type Config struct {
 	// WriterRetention is how long a commit log remembers a writer that commits
 	// no more.
 	WriterRetention time.Duration `mapstructure:"writer_retention"`
-	// Tenants has overrides per tenant, which are not available yet.
-	Tenants map[string]any `mapstructure:"tenants"`
+	// Tenants has the settings of tenants that differ from the exporter's.
+	Tenants map[string]TenantSettings `mapstructure:"tenants"`
 	// Telemetry says how much the exporter tells of itself.
 	Telemetry TelemetryConfig `mapstructure:"telemetry"`
 }
@@ -118,21 +117,6 @@ type ParquetConfig struct {
 	Codec   string         `mapstructure:"codec"` // zstd, snappy
 	Level   string         `mapstructure:"level"` // of zstd: fastest, 3
 	Columns []ColumnConfig `mapstructure:"columns"`
-}
-
-// spec pins how the records of a signal are encoded.
-func (c *Config) spec(signal partition.Signal) encode.Spec {
-	s := encode.Spec{
-		Signal: signal, Format: c.Format, Codec: c.Parquet.Codec,
-		RowGroupRows: encode.DefaultRowGroupRows, RowGroupBytes: encode.DefaultRowGroupBytes,
-	}
-	if s.Codec == codecZstd {
-		s.Level = c.Parquet.Level
-	}
-	for _, col := range c.Parquet.Columns {
-		s.Columns = append(s.Columns, encode.Column(col))
-	}
-	return s
 }
 
 // ColumnConfig promotes an attribute to a column of its own. One of the first

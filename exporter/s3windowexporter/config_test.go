@@ -67,7 +67,6 @@ func invalid() map[string][]string {
 			"`partition::max_event_skew` (1m0s) must be 1h0m0s to 87600h0m0s: records further off are filed under received time",
 		},
 		"not_yet": {
-			"`tenants` is not available yet: use one exporter for each tenant that needs settings of its own",
 			"`partition::time: event` is not available yet: with `received` the records' own time is in the columns, with statistics",
 			"`partition::by` is not available yet: query by the columns instead, which have statistics",
 			"`format: jsonl` is not available yet: use `parquet`",
@@ -119,7 +118,75 @@ func invalid() map[string][]string {
 			"`retry::max_interval` (2h0m0s) must be 10ms to 1h0m0s: it is how late a store that is back may be noticed",
 		},
 		"retry_order": {"`retry::max_interval` (1s) must be at least `retry::initial_interval` (2s): waits grow from the one to the other"},
-		"retention":   {"`writer_retention` (1h0m0s) must be 24h0m0s to 87600h0m0s: a replica that comes back later reads all manifests of its partitions to know what it committed"},
+		"tenants_exporter_only": {
+			"`tenants::acme::flush::shutdown_grace` must not be set: a shutdown has one time for all tenants",
+			"`tenants::acme::lease` must not be set: replicas take turns in one way for all tenants",
+			"`tenants::acme::memory_limit_mib` must not be set: one limit bounds what is held for all tenants",
+			"`tenants::acme::num_consumers` must not be set: one pool flushes the windows of all tenants, and `sending_queue::num_consumers` is its size",
+			"`tenants::acme::partition` must not be set: the keys of all tenants have the same levels, so that one glob reads them",
+			"`tenants::acme::retry` must not be set: the steps of all tenants are tried again alike",
+			"`tenants::acme::sending_queue` must not be set: one queue holds the records of all tenants",
+			"`tenants::acme::sink` must not be set: it names the commit logs and the queue of all tenants",
+			"`tenants::acme::telemetry` must not be set: the exporter tells of all tenants alike",
+			"`tenants::acme::tenant` must not be set: whose a record is must be known before its settings are",
+			"`tenants::acme::tenants` must not be set: a tenant has no tenants",
+			"`tenants::acme::wal` must not be set: one queue holds the records of all tenants",
+			"`tenants::acme::writer_retention` must not be set: the writers are those of one queue, which holds the records of all tenants",
+		},
+		"tenants_names": {
+			"`tenants` has a block without a name: it must be a tenant's",
+			"`tenants::a\\nb::on_disabled` (\"drop\") must be refuse or discard: it says what becomes of requests while `enabled` is false",
+			"`tenants` has \"" + strings.Repeat("x", 163) + "-dc31ed5afb940294\" and \"" + strings.Repeat("x", 181) + "\", which are one tenant: one of the names is the form in which the other is filed",
+		},
+		"tenants_on_disabled": {
+			"`tenants::acme::on_disabled` (\"drop\") must be refuse or discard: it says what becomes of requests while `enabled` is false",
+			"`tenants::beta::on_disabled` (\"\") must be refuse or discard: it says what becomes of requests while `enabled` is false",
+		},
+		"tenants_s3": {
+			"tenants::acme::s3: `bucket` (\"acme/lake\") must be 1 to 255 of A-Z a-z 0-9 . _ - beginning with a letter or digit: it is a name, not a path; folders go into `prefix`",
+			"tenants::acme::s3: `region` (\"\") must be 1 to 64 of A-Z a-z 0-9 -: requests are signed with it; stores without regions take us-east-1",
+			"tenants::acme::s3: `endpoint` (\"acme:9000\") must be a URL that begins with http:// or https:// and names a host",
+			"tenants::acme::s3: `role_arn` (\"acme\") must be like arn:aws:iam::123456789012:role/name: STS takes no other form",
+			"tenants::acme::s3: `sse` (\"none\") must be AES256 or aws:kms, or unset for the bucket's default: objects must be readable without a key of the reader",
+			"tenants::acme::s3: `storage_class` (\"GLACIER\") must be readable at once: objects are read back to know what was written; let a lifecycle rule move them there later",
+			"tenants::acme::s3: `checksum` (\"md5\") must be crc32c, crc64nvme, sha256 or none: the store checks uploads with it",
+			"tenants::acme::s3: `timeout` (1ms) must be 1s to 10m0s: a connection on which nothing moves for that long is given up",
+			"tenants::beta::s3: `secret_access_key` is empty while `access_key_id` is set: both, or neither for the SDK's default chain",
+			"`tenants::delta::s3::prefix` (\"/delta\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment",
+			"`tenants::delta::s3::multipart_threshold_mib` (4) must be 5 to 5120: stores take parts from 5 MiB and single requests up to 5 GiB",
+			"`tenants::delta::s3::part_size_mib` (5121) must be 5 to 5120: stores take parts of 5 MiB to 5 GiB",
+			"tenants::epsilon::s3: `bucket` is empty: it must name the bucket that objects go to",
+			"tenants::gamma::s3: `access_key_id` is empty while `secret_access_key` is set: both, or neither for the SDK's default chain",
+			"tenants::zeta::s3: `external_id` (\"id\") is set without `role_arn`: it is only sent when a role is assumed",
+		},
+		"tenants_format": {
+			"`tenants::acme::format` (\"avro\") must be parquet: objects are written in it",
+			"`tenants::beta::parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
+			"`tenants::beta::parquet::level` (\"best\") must be fastest or 3: others cost more than they save",
+			"`tenants::delta::format: jsonl` is not available yet: use `parquet`",
+			"`tenants::epsilon::jsonl` is not available yet: use `format: parquet`",
+			"`tenants::gamma::parquet::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
+			"`tenants::gamma::parquet::columns`: column 1 names 0 attributes, not one",
+		},
+		"tenants_flush": {
+			"`tenants::acme::flush::target_size_mib` (0) must be 1 to 5120: it is the size of objects",
+			"`tenants::acme::flush::max_age` (99ms) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
+			"`tenants::beta::flush::target_size_mib` (257) must be at most half of `memory_limit_mib` (512): windows would be sealed for want of memory before they reach it",
+			"`tenants::gamma::flush::max_age` (16m0s) must be at most `wal::segment_age` (15m0s): windows would be sealed by the end of their segment before they reach their age",
+		},
+		"tenants_beyond_segments": {
+			"`tenants::acme::flush::target_size_mib` (129) must be at most `wal::segment_size_mib` (128): a window never holds more than a segment, so none would reach its size",
+		},
+		"tenants_repeat_nothing": {
+			"`s3::prefix` (\"/otel\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment",
+			"`format` (\"avro\") must be parquet: objects are written in it",
+			"`flush::max_age` (99ms) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
+			"`flush::target_size_mib` (300) must be at most half of `memory_limit_mib` (512): windows would be sealed for want of memory before they reach it",
+			"`wal::segment_size_mib` (200) must be at least `flush::target_size_mib` (300): a window never holds more than a segment, so none would reach its size",
+			"`tenants::beta::s3::prefix` (\"otel/\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment",
+			"`tenants::beta::parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
+		},
+		"retention": {"`writer_retention` (1h0m0s) must be 24h0m0s to 87600h0m0s: a replica that comes back later reads all manifests of its partitions to know what it committed"},
 	}
 }
 
@@ -158,19 +225,35 @@ func TestConfigAll(t *testing.T) {
 		Sizer: exporterhelper.RequestSizerTypeRequests, QueueSize: 1_000_000, NumConsumers: 4, BlockOnOverflow: true, StorageID: &storage,
 		Batch: configoptional.Default(exporterhelper.NewDefaultBatchConfig()),
 	}
+	shared := S3Config{S3ClientConfig: S3ClientConfig(client), Prefix: "otel/prod", MultipartThresholdMiB: 32, PartSizeMiB: 8}
+	columns := []ColumnConfig{
+		{ResourceAttribute: "host.name", As: "host_name", Type: "string"},
+		{Attribute: "http.response.status_code", As: "status", Type: "int64"},
+	}
+	acme := TenantSettings{
+		Enabled: true, OnDisabled: "discard",
+		S3: S3Config{S3ClientConfig: S3ClientConfig{
+			Bucket: "acme-lake", Region: "us-west-2", Endpoint: "http://127.0.0.1:9001", AccessKeyID: "acme-key", SecretAccessKey: "acme-secret",
+			RoleARN: "arn:aws:iam::210987654321:role/acme", ExternalID: "acme-id", SSE: "AES256", StorageClass: "STANDARD", Checksum: "none", Timeout: 20 * time.Second,
+		}, Prefix: "acme", MultipartThresholdMiB: 16, PartSizeMiB: 16},
+		Format:  "parquet",
+		Parquet: ParquetConfig{Codec: "snappy", Level: "fastest", Columns: []ColumnConfig{{Attribute: "user.id", As: "user", Type: "string"}}},
+		Flush:   TenantFlushConfig{TargetSizeMiB: 64, MaxAge: time.Minute},
+	}
+	beta := TenantSettings{
+		OnDisabled: "refuse", S3: shared, Format: "parquet", Parquet: ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
+		Flush: TenantFlushConfig{TargetSizeMiB: 256, MaxAge: 10 * time.Minute},
+	}
 	assert.Equal(t, &Config{
 		Sink: "eu-1",
-		S3:   S3Config{S3ClientConfig: S3ClientConfig(client), Prefix: "otel/prod", MultipartThresholdMiB: 32, PartSizeMiB: 8},
+		S3:   shared,
 		Tenant: TenantConfig{
 			From:    []TenantRule{{ResourceAttribute: "tenant.id"}, {Metadata: "x-scope-orgid"}},
 			Default: "nobody", MaxTenants: 500,
 		},
-		Partition: PartitionConfig{Align: partition.AlignDay, Time: "received", MaxEventSkew: 24 * time.Hour, By: []LevelConfig{}},
-		Format:    "parquet",
-		Parquet: ParquetConfig{Codec: "zstd", Level: "3", Columns: []ColumnConfig{
-			{ResourceAttribute: "host.name", As: "host_name", Type: "string"},
-			{Attribute: "http.response.status_code", As: "status", Type: "int64"},
-		}},
+		Partition:       PartitionConfig{Align: partition.AlignDay, Time: "received", MaxEventSkew: 24 * time.Hour, By: []LevelConfig{}},
+		Format:          "parquet",
+		Parquet:         ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
 		Flush:           FlushConfig{TargetSizeMiB: 256, MaxAge: 10 * time.Minute, ShutdownGrace: 5 * time.Second},
 		MemoryLimitMiB:  2048,
 		QueueConfig:     configoptional.Some(queue),
@@ -178,7 +261,7 @@ func TestConfigAll(t *testing.T) {
 		Retry:           RetryConfig{InitialInterval: 500 * time.Millisecond, MaxInterval: time.Minute},
 		Lease:           &lease,
 		WriterRetention: 48 * time.Hour,
-		Tenants:         map[string]any{},
+		Tenants:         map[string]TenantSettings{"acme": acme, "beta": beta},
 		Telemetry:       TelemetryConfig{PerTenant: true},
 	}, load(t, "s3window/all"))
 }

@@ -33,8 +33,10 @@ func (c *core) accept(ctx context.Context, signal partition.Signal, parts []part
 	if c.queue == nil {
 		return errNotStarted
 	}
-	if len(parts) == 0 {
-		return nil
+	parts, left, err := c.admit(parts)
+	if err != nil {
+		c.observer.disabled(signal, left, "refused")
+		return consumererror.NewPermanent(fmt.Errorf("accept request: %w", err))
 	}
 	for _, p := range parts {
 		if int64(len(p.Payload)) > c.maxEntry {
@@ -42,16 +44,39 @@ func (c *core) accept(ctx context.Context, signal partition.Signal, parts []part
 				len(p.Payload), p.Tenant, c.cfg.MemoryLimitMiB, c.maxEntry))
 		}
 	}
-	err := c.queue.Append(ctx, records(signal, parts)...)
-	c.noteAppend(ctx, err)
+	if len(parts) > 0 {
+		err = c.queue.Append(ctx, records(signal, parts)...)
+		c.noteAppend(ctx, err)
+	}
 	switch {
 	case err == nil:
+		c.observer.disabled(signal, left, "discarded")
 		return nil
 	case errors.Is(err, wal.ErrTooLarge), errors.Is(err, wal.ErrInvalid):
 		return consumererror.NewPermanent(fmt.Errorf("accept request: %w", err))
 	default:
 		return fmt.Errorf("accept request: %w", err)
 	}
+}
+
+// admit takes the parts of tenants that are disabled out of a request, and
+// gives them by themselves. With an error they are why all of it is refused.
+func (c *core) admit(parts []partition.Part) (in, out []partition.Part, err error) {
+	if !c.tenants.disabled {
+		return parts, nil, nil
+	}
+	for _, p := range parts {
+		t := c.tenants.of(p.Tenant)
+		if t.Enabled {
+			in = append(in, p)
+			continue
+		}
+		out = append(out, p)
+		if t.OnDisabled == onDisabledRefuse && err == nil {
+			err = fmt.Errorf("tenant %q is disabled by `%s::enabled` (false): with `on_disabled: discard` its records are dropped instead", p.Tenant, tenantKey(p.Tenant))
+		}
+	}
+	return in, out, err
 }
 
 func records(signal partition.Signal, parts []partition.Part) []wal.Record {

@@ -15,8 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
-	"github.com/s3window/s3window/internal/flush"
-	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
@@ -28,6 +26,9 @@ const (
 	// proveWait is how long the first probe of the bucket is waited for before
 	// windows are begun without it.
 	proveWait = 10 * time.Second
+	// proveMore is how long the first probes of the tenants' buckets are waited
+	// for after that.
+	proveMore = time.Second
 	// closeWait is how long the queue may take to close when the time for the
 	// shutdown is over.
 	closeWait = 5 * time.Second
@@ -38,6 +39,7 @@ const (
 type core struct {
 	set      exporter.Settings
 	cfg      *Config
+	tenants  *directory
 	splitter *partition.Splitter
 	status   *status
 	observer *observer
@@ -67,7 +69,7 @@ func newCore(set exporter.Settings, cfg *Config) (*core, error) {
 	}
 	s := &status{logger: set.Logger}
 	return &core{
-		set: set, cfg: cfg, splitter: partition.NewSplitter(cfg.Tenant.rules()), status: s,
+		set: set, cfg: cfg, tenants: newDirectory(cfg), splitter: partition.NewSplitter(cfg.Tenant.rules()), status: s,
 		observer: &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant},
 		stopping: make(chan struct{}),
 	}, nil
@@ -92,7 +94,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if err != nil {
 		return err
 	}
-	c.lakes = newLakes(c.cfg, leases, queue, step)
+	c.lakes = newLakes(c.cfg, c.tenants, leases, queue, step)
 	if err := c.prepare(ctx, host, queue, step); err != nil {
 		c.lakes.close()
 		return errors.Join(fmt.Errorf("start exporter: %w", err), queue.Close(ctx))
@@ -126,7 +128,7 @@ func (c *core) openQueue(ctx context.Context, host component.Host, step func(str
 			return nil, err
 		}
 	}
-	info, err := window.Origins{Sink: c.cfg.Sink, Lake: c.cfg.S3.ref()}.Encode()
+	info, err := c.tenants.origins(c.cfg.Sink).Encode()
 	if err != nil {
 		return nil, fmt.Errorf("open queue: %w", err)
 	}
@@ -161,47 +163,55 @@ func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
 func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
 	o := window.Options{
 		Queue: queue, Sink: c.cfg.Sink,
-		Policy:    flush.Config{TargetSize: c.cfg.Flush.TargetSizeMiB << 20, MaxAge: c.cfg.Flush.MaxAge},
+		Policy:    c.tenants.common.limits(),
+		Tick:      c.tenants.tick(),
 		Memory:    c.cfg.MemoryLimitMiB << 20,
 		Consumers: c.cfg.QueueConfig.Get().NumConsumers,
 		Grace:     c.cfg.Flush.ShutdownGrace,
 		Retry:     window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
-		Target:    c.cfg.target, Log: c.lakes.log,
-		Open:     func(_ string, ref lake.Ref) (*lake.Lake, error) { return c.lakes.open(ref) },
+		Target:    c.tenants.target, Open: c.lakes.lake, Log: c.lakes.log,
 		Observer: c.observer, Logger: c.set.Logger, Step: step,
 	}
 	c.maxEntry = o.MaxEntry()
 	return o
 }
 
-// target says what the windows of a partition are sealed to.
-func (c *Config) target(_ string, signal partition.Signal) window.Target {
-	return window.Target{Lake: c.S3.ref(), Align: c.Partition.Align, Spec: c.spec(signal)}
-}
-
-// work starts what runs until shutdown: the probe of the bucket, and the
-// windows, which begin when it was tried once.
+// work starts what runs until shutdown: the probes of the buckets, and the
+// windows, which begin when those were tried once.
 func (c *core) work() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
-	tried := make(chan struct{})
+	checks := newBucketChecks(c)
+	c.lakes.ask = func(g *gate) { checks.begin(ctx, g) }
+	var tried []<-chan struct{}
+	for _, g := range c.lakes.needed() {
+		tried = append(tried, checks.begin(ctx, g))
+	}
 	c.background.Go(func() {
-		check := bucketChecker{core: c, tried: tried}
-		check.run(ctx)
-	})
-	c.background.Go(func() {
-		patience := time.NewTimer(proveWait)
-		defer patience.Stop()
-		select {
-		case <-tried:
-		case <-patience.C:
-		case <-c.stopping:
+		if c.wait(proveWait, tried[:1]) {
+			c.wait(proveMore, tried[1:])
 		}
 		c.begun.Store(true)
 		if err := c.runtime.Run(ctx); err != nil {
 			c.status.fail(fmt.Errorf("run windows: %w", err))
 		}
 	})
+}
+
+// wait returns when all are closed, and whether they were in time.
+func (c *core) wait(limit time.Duration, all []<-chan struct{}) bool {
+	patience := time.NewTimer(limit)
+	defer patience.Stop()
+	for _, one := range all {
+		select {
+		case <-one:
+		case <-patience.C:
+			return false
+		case <-c.stopping:
+			return false
+		}
+	}
+	return true
 }
 
 // shutdown commits what is worth it within `flush::shutdown_grace` and ctx,

@@ -1,10 +1,13 @@
 package s3windowexporter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,31 +22,49 @@ import (
 
 var errUnproven = errors.New("the bucket has not answered the probe of the start yet")
 
-// lakes opens the lake of the configuration, and those that an earlier
+// lakes opens the lakes of the configuration, and those that an earlier
 // configuration used and the queue still names.
 type lakes struct {
 	cfg    *Config
+	dir    *directory
 	shared leaseextension.Leases // of the extension; nil = leases in each lake's bucket
 	holder string
 	dead   map[string]bool // holders that were earlier processes of this queue
 	step   func(string)
+	ask    func(g *gate) // has the lake behind a gate probed; set before any is opened for records
 
-	mu     sync.Mutex // guards everything below
-	proven bool
-	sites  map[lake.Ref]*site
+	mu    sync.Mutex // guards everything below
+	gates map[S3Config]*gate
+	sites map[S3Config]*site
+	open  map[*lake.Lake]*site
+}
+
+// gate keeps windows out of a lake of the configuration until it is proven.
+type gate struct {
+	settings S3Config
+	tenants  []string // whose own it is; none for that of the exporter
+
+	// Guarded by lakes.mu.
+	asked, proven bool
+	trouble       error // what the last probe says, if it is not proven
 }
 
 // site is one open lake.
 type site struct {
-	lake   *lake.Lake
-	leases leaseextension.Leases
-	close  func()
+	settings S3Config
+	lake     *lake.Lake
+	leases   leaseextension.Leases
+	close    func()
 }
 
-func newLakes(cfg *Config, shared leaseextension.Leases, queue *wal.WAL, step func(string)) *lakes {
+func newLakes(cfg *Config, dir *directory, shared leaseextension.Leases, queue *wal.WAL, step func(string)) *lakes {
 	l := &lakes{
-		cfg: cfg, shared: shared, step: step, dead: map[string]bool{}, sites: map[lake.Ref]*site{},
+		cfg: cfg, dir: dir, shared: shared, step: step, dead: map[string]bool{},
+		gates: map[S3Config]*gate{}, sites: map[S3Config]*site{}, open: map[*lake.Lake]*site{},
 		holder: holderName(queue.Writer()),
+	}
+	for settings, tenants := range dir.lakes() {
+		l.gates[settings] = &gate{settings: settings, tenants: tenants}
 	}
 	for writer := range queue.Writers() {
 		if writer != queue.Writer() {
@@ -69,39 +90,59 @@ func (l *lakes) predecessor(holder string) bool {
 	return l.dead[holder[strings.LastIndexByte(holder, '/')+1:]]
 }
 
-// prepare opens the configured lake. It connects to nothing.
+// prepare opens the exporter's lake. It connects to nothing.
 func (l *lakes) prepare(ctx context.Context) error {
-	_, err := l.site(ctx, l.cfg.S3.ref())
+	_, err := l.site(ctx, l.dir.common.S3)
 	return err
 }
 
-// prove shows that the configured lake can be used, and lets windows go there.
-func (l *lakes) prove(ctx context.Context) error {
-	s, err := l.site(ctx, l.cfg.S3.ref())
-	if err != nil {
-		return err
+// needed gives the gates of the lakes that records can go to, the exporter's
+// first. Those of tenants that are disabled are probed when records are left
+// for them.
+func (l *lakes) needed() []*gate {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := l.gates[l.dir.common.S3]
+	out := []*gate{first}
+	for g := range maps.Values(l.gates) {
+		enabled := func(tenant string) bool { return l.dir.of(tenant).Enabled }
+		if g != first && slices.ContainsFunc(g.tenants, enabled) {
+			out = append(out, g)
+		}
 	}
-	if err := s.lake.Prove(ctx); err != nil {
-		return err
+	slices.SortFunc(out[1:], func(a, b *gate) int { return cmp.Compare(a.tenants[0], b.tenants[0]) })
+	for _, g := range out {
+		g.asked = true
+	}
+	return out
+}
+
+// prove shows that the lake behind a gate can be used, and lets windows go
+// there.
+func (l *lakes) prove(ctx context.Context, g *gate) error {
+	s, err := l.site(ctx, g.settings)
+	if err == nil {
+		err = s.lake.Prove(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.proven = true
-	return nil
+	g.proven, g.trouble = err == nil, err
+	return err
 }
 
 // otherSink gives the name of another sink that commits under the same prefix;
 // empty if there is none.
-func (l *lakes) otherSink(ctx context.Context) (string, error) {
-	s, err := l.site(ctx, l.cfg.S3.ref())
+func (l *lakes) otherSink(ctx context.Context, g *gate) (string, error) {
+	s, err := l.site(ctx, g.settings)
 	if err != nil {
 		return "", err
 	}
 	found := errors.New("found")
-	own := partition.SystemPrefix(l.cfg.S3.Prefix) + "sink=" + partition.Escape(l.cfg.Sink) + "/"
+	prefix := g.settings.Prefix
+	own := partition.SystemPrefix(prefix) + "sink=" + partition.Escape(l.cfg.Sink) + "/"
 	other := ""
 	look := func(info lake.Info) error {
-		id, _, err := partition.ParseManifestKey(l.cfg.S3.Prefix, info.Key)
+		id, _, err := partition.ParseManifestKey(prefix, info.Key)
 		if err == nil && id.Sink != l.cfg.Sink {
 			other = id.Sink
 		}
@@ -109,7 +150,7 @@ func (l *lakes) otherSink(ctx context.Context) (string, error) {
 	}
 	// Keys are listed in order: the first sink, and the one behind this one.
 	for _, after := range []string{"", own + "\U0010FFFF"} {
-		err := s.lake.Bucket().List(ctx, partition.SystemPrefix(l.cfg.S3.Prefix)+"sink=", after, look)
+		err := s.lake.Bucket().List(ctx, partition.SystemPrefix(prefix)+"sink=", after, look)
 		if other != "" {
 			return other, nil
 		}
@@ -120,54 +161,71 @@ func (l *lakes) otherSink(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// open gives the lake that ref names. The configured one is given once it is
-// proven; others were by the process that used them.
-func (l *lakes) open(ref lake.Ref) (*lake.Lake, error) {
-	s, err := l.site(context.Background(), ref)
-	if err != nil {
+// lake gives the lake that ref names, as the tenant may use it. Those of the
+// configuration are given once they are proven; others were by the process that
+// used them.
+func (l *lakes) lake(tenant string, ref lake.Ref) (*lake.Lake, error) {
+	settings := l.dir.s3(tenant, ref)
+	if err := l.pass(settings); err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ref == l.cfg.S3.ref() && !l.proven {
-		return nil, errUnproven
+	s, err := l.site(context.Background(), settings)
+	if err != nil {
+		return nil, err
 	}
 	return s.lake, nil
 }
 
-// site opens a lake, with the credentials and settings of the configuration.
-func (l *lakes) site(ctx context.Context, ref lake.Ref) (*site, error) {
+// pass says why a lake cannot be used yet.
+func (l *lakes) pass(settings S3Config) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s, ok := l.sites[ref]; ok {
+	g, ok := l.gates[settings]
+	switch {
+	case !ok || g.proven:
+		return nil
+	case g.trouble != nil:
+		return fmt.Errorf("the bucket has not passed the probe of the start: %w", g.trouble)
+	case !g.asked:
+		g.asked = true
+		l.ask(g)
+	}
+	return errUnproven
+}
+
+// site opens a lake.
+func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s, ok := l.sites[at]; ok {
 		return s, nil
 	}
-	settings := l.cfg.S3.client()
-	settings.Endpoint, settings.Region, settings.Bucket, settings.PathStyle = ref.Endpoint, ref.Region, ref.Bucket, ref.PathStyle
+	settings, ref := at.client(), at.ref()
 	client, err := s3client.New(ctx, settings)
 	if err != nil {
 		return nil, fmt.Errorf("make S3 client: %w", err)
 	}
 	bucket := lake.NewS3(client, lake.S3Options{
-		Settings: settings, Threshold: l.cfg.S3.MultipartThresholdMiB << 20, PartSize: l.cfg.S3.PartSizeMiB << 20, Step: l.step,
+		Settings: settings, Threshold: at.MultipartThresholdMiB << 20, PartSize: at.PartSizeMiB << 20, Step: l.step,
 	})
-	s := &site{lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
+	s := &site{settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
 	if l.shared == nil {
 		store := leaseextension.NewS3Store(client, ref.Bucket, partition.LeasePrefix(ref.Prefix))
 		own := leaseextension.NewLeases(store, leaseextension.Options{Holder: l.holder})
 		s.leases, s.close = own, func() { own.Close(); s3client.CloseIdle(client) }
 	}
-	l.sites[ref] = s
+	l.sites[at], l.open[s.lake] = s, s
 	return s, nil
 }
 
-// log gives the commit log of a partition in a lake that open gave.
+// log gives the commit log of a partition in a lake that lake gave.
 func (l *lakes) log(in *lake.Lake, id partition.ID) window.Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return commit.New(in, l.sites[in.Ref()].leases, id, commit.Options{
+	s := l.open[in]
+	return commit.New(in, s.leases, id, commit.Options{
 		Holder: l.holder, Predecessors: l.predecessor,
-		Retention: l.cfg.WriterRetention, Timeout: l.cfg.S3.Timeout, Step: l.step,
+		Retention: l.cfg.WriterRetention, Timeout: s.settings.Timeout, Step: l.step,
 	})
 }
 
@@ -179,4 +237,5 @@ func (l *lakes) close() {
 		s.close()
 	}
 	clear(l.sites)
+	clear(l.open)
 }

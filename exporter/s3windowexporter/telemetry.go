@@ -71,6 +71,14 @@ func (o *observer) damaged(d wal.Damage) {
 	}
 }
 
+// disabled counts records of tenants that are disabled.
+func (o *observer) disabled(signal partition.Signal, parts []partition.Part, outcome string) {
+	for _, p := range parts {
+		o.builder.ExporterS3windowDisabledRecords.Add(context.Background(), int64(p.Items),
+			o.attributes(p.Tenant, signal, attribute.String("outcome", outcome)))
+	}
+}
+
 // watch registers what is asked when metrics are collected.
 func (c *core) watch() error {
 	b := c.observer.builder

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
-	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/window"
 )
@@ -32,64 +29,20 @@ var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: r
 // Validate names everything that is wrong with the settings, one line each: the
 // key, its value, what it may be, and why. It does no I/O and changes nothing.
 func (c *Config) Validate() error {
+	t := c.common()
 	return errors.Join(
-		c.validateNames(), c.validateS3(), c.validateTenant(), c.validatePartition(), c.validateFormat(),
-		c.validateFlush(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
+		c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
+		t.validateFlush(""), c.validateGrace(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
+		c.validateTenants(),
 	)
 }
 
-func (c *Config) validateNames() error {
+func (c *Config) validateName() error {
 	plain := strings.Trim(c.Sink, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == ""
-	var errs []error
 	if c.Sink == "" || len(c.Sink) > maxSink || !plain {
-		errs = append(errs, wrong("sink", c.Sink, "1 to 64 of A-Z a-z 0-9 . _ -", "it is part of keys and of the queue's name"))
+		return wrong("sink", c.Sink, "1 to 64 of A-Z a-z 0-9 . _ -", "it is part of keys and of the queue's name")
 	}
-	if len(c.Tenants) > 0 {
-		errs = append(errs, notYet("tenants", "use one exporter for each tenant that needs settings of its own"))
-	}
-	return errors.Join(errs...)
-}
-
-func (c *Config) validateS3() error {
-	client := c.S3.client()
-	var errs []error
-	for _, err := range flatten(client.Validate()) {
-		errs = append(errs, fmt.Errorf("s3: %w", err))
-	}
-	if why := badPrefix(c.S3.Prefix); why != "" {
-		errs = append(errs, wrong("s3::prefix", c.S3.Prefix, "segments with single slashes between them, such as otel/prod", why))
-	}
-	errs = append(errs,
-		within("s3::multipart_threshold_mib", c.S3.MultipartThresholdMiB, 5, maxTargetMiB, "stores take parts from 5 MiB and single requests up to 5 GiB"),
-		within("s3::part_size_mib", c.S3.PartSizeMiB, 5, maxTargetMiB, "stores take parts of 5 MiB to 5 GiB"))
-	if c.S3.PartSizeMiB >= 5 && c.S3.PartSizeMiB*maxParts < 2*c.Flush.TargetSizeMiB {
-		errs = append(errs, wrong("s3::part_size_mib", c.S3.PartSizeMiB, fmt.Sprintf("at least 1/%d of twice `flush::target_size_mib` (%d)", maxParts, c.Flush.TargetSizeMiB),
-			"an upload has 10,000 parts at most"))
-	}
-	return errors.Join(errs...)
-}
-
-// badPrefix says what is wrong with a prefix; empty if nothing is.
-func badPrefix(p string) string {
-	switch {
-	case p == "":
-		return ""
-	case strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/"):
-		return "a slash at its ends gives keys with an empty segment"
-	case len(p) > maxPrefix:
-		return fmt.Sprintf("it has %d bytes, and beyond %d keys are longer than stores take", len(p), maxPrefix)
-	case !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
-		return "keys are printable UTF-8"
-	}
-	for s := range strings.SplitSeq(p, "/") {
-		switch s {
-		case "":
-			return "an empty segment is lost or refused by tools that treat keys as paths"
-		case ".", "..":
-			return "tools that treat keys as paths resolve . and .. to another place"
-		}
-	}
-	return ""
+	return nil
 }
 
 func (c *Config) validateTenant() error {
@@ -127,44 +80,8 @@ func (c *Config) validatePartition() error {
 	return errors.Join(errs...)
 }
 
-func (c *Config) validateFormat() error {
-	var errs []error
-	switch c.Format {
-	case formatParquet:
-	case "jsonl":
-		errs = append(errs, notYet("format: jsonl", "use `parquet`"))
-	default:
-		errs = append(errs, wrong("format", c.Format, "parquet", "objects are written in it"))
-	}
-	if c.JSONL.HasValue() {
-		errs = append(errs, notYet("jsonl", "use `format: parquet`"))
-	}
-	return errors.Join(append(errs, c.validateParquet()...)...)
-}
-
-func (c *Config) validateParquet() (errs []error) {
-	codecs := map[string]bool{codecZstd: true, "snappy": true}
-	if !codecs[c.Parquet.Codec] {
-		errs = append(errs, wrong("parquet::codec", c.Parquet.Codec, "zstd or snappy", "every reader of Parquet opens these"))
-	}
-	if c.Parquet.Level != "fastest" && c.Parquet.Level != "3" {
-		errs = append(errs, wrong("parquet::level", c.Parquet.Level, "fastest or 3", "others cost more than they save"))
-	}
-	if len(errs) > 0 || c.Format != formatParquet {
-		return errs
-	}
-	_, err := encode.New(c.spec(partition.Logs))
-	for _, wrongColumn := range flatten(errors.Unwrap(err)) {
-		errs = append(errs, fmt.Errorf("`parquet::columns`: %w", wrongColumn))
-	}
-	return errs
-}
-
-func (c *Config) validateFlush() error {
-	return errors.Join(
-		within("flush::target_size_mib", c.Flush.TargetSizeMiB, 1, maxTargetMiB, "it is the size of objects"),
-		duration("flush::max_age", c.Flush.MaxAge, 100*time.Millisecond, 24*time.Hour, "it is how long a record may wait for its window to fill"),
-		duration("flush::shutdown_grace", c.Flush.ShutdownGrace, 0, 10*time.Minute, "it is how long a shutdown may take to commit; the rest stays in the queue"))
+func (c *Config) validateGrace() error {
+	return duration("flush::shutdown_grace", c.Flush.ShutdownGrace, 0, 10*time.Minute, "it is how long a shutdown may take to commit; the rest stays in the queue")
 }
 
 func (c *Config) validateMemory() error {
@@ -176,11 +93,8 @@ func (c *Config) validateMemory() error {
 	if err := within("memory_limit_mib", c.MemoryLimitMiB, least, maxMemoryMiB, "the queue's read-ahead, the encoders and the open windows share it"); err != nil {
 		return err
 	}
-	if c.Flush.TargetSizeMiB > c.MemoryLimitMiB/2 {
-		return wrong("flush::target_size_mib", c.Flush.TargetSizeMiB, fmt.Sprintf("at most half of `memory_limit_mib` (%d)", c.MemoryLimitMiB),
-			"windows would be sealed for want of memory before they reach it")
-	}
-	return nil
+	t := c.common()
+	return t.validateShare("", c.MemoryLimitMiB)
 }
 
 func (c *Config) validateQueue() error {

@@ -29,6 +29,7 @@ type TelemetryBuilder struct {
 	mu                                 sync.Mutex
 	registrations                      []metric.Registration
 	ExporterS3windowCommitDuration     metric.Float64Histogram
+	ExporterS3windowDisabledRecords    metric.Int64Counter
 	ExporterS3windowFenced             metric.Int64Counter
 	ExporterS3windowFlushDuration      metric.Float64Histogram
 	ExporterS3windowLag                metric.Float64ObservableGauge
@@ -175,6 +176,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithDescription("Time from the end of a window's upload to its confirmed commit, the wait for the turn included. [Development]"),
 		metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries([]float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}...),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowDisabledRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_disabled_records",
+		metric.WithDescription("Records of tenants that are disabled by the configuration, which were not accepted. [Development]"),
+		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowFenced, err = builder.meter.Int64Counter(

@@ -41,6 +41,7 @@ func TestSetupTelemetry(t *testing.T) {
 		return nil
 	}))
 	tb.ExporterS3windowCommitDuration.Record(context.Background(), 1)
+	tb.ExporterS3windowDisabledRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowFenced.Add(context.Background(), 1)
 	tb.ExporterS3windowFlushDuration.Record(context.Background(), 1)
 	tb.ExporterS3windowLostRecords.Add(context.Background(), 1)
@@ -53,6 +54,9 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterS3windowWindows.Add(context.Background(), 1)
 	AssertEqualExporterS3windowCommitDuration(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowDisabledRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowFenced(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},

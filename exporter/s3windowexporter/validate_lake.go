@@ -1,0 +1,164 @@
+package s3windowexporter
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// validateTenants names what is wrong with the settings of each tenant, unless
+// it is what was said of the exporter's.
+func (c *Config) validateTenants() error {
+	var errs []error
+	common := c.common()
+	said := map[string]bool{}
+	for _, err := range common.problems("", c) {
+		said[err.Error()] = true
+	}
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Tenants)) {
+		if name == "" {
+			errs = append(errs, errors.New("`tenants` has a block without a name: it must be a tenant's"))
+			continue
+		}
+		if twin, ok := names[partition.Tenant(name)]; ok {
+			errs = append(errs, fmt.Errorf("`tenants` has %q and %q, which are one tenant: one of the names is the form in which the other is filed", twin, name))
+		}
+		names[partition.Tenant(name)] = name
+		t, at := c.Tenants[name], tenantKey(name)+"::"
+		plain := t.problems("", c)
+		for i, err := range t.problems(at, c) {
+			if !said[plain[i].Error()] {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tenantKey is the key of a tenant's block, on one line.
+func tenantKey(name string) string {
+	return "tenants::" + strings.Trim(strconv.Quote(name), `"`)
+}
+
+// problems names everything that is wrong with the settings, one line each.
+// Keys begin with at, and there are as many lines whatever at is.
+func (t *TenantSettings) problems(at string, c *Config) []error {
+	var errs []error
+	why := exporterOnly()
+	for _, key := range t.misplaced {
+		errs = append(errs, fmt.Errorf("`%s%s` must not be set: %s", at, key, why[key]))
+	}
+	if t.OnDisabled != onDisabledRefuse && t.OnDisabled != onDisabledDiscard {
+		errs = append(errs, wrong(at+"on_disabled", t.OnDisabled, "refuse or discard", "it says what becomes of requests while `enabled` is false"))
+	}
+	errs = append(errs, t.validateS3(at), t.validateFormat(at), t.validateFlush(at), t.validateShare(at, c.MemoryLimitMiB))
+	if t.Flush.TargetSizeMiB > c.WAL.SegmentSizeMiB && t.Flush.TargetSizeMiB != c.Flush.TargetSizeMiB {
+		errs = append(errs, wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most `wal::segment_size_mib` (%d)", c.WAL.SegmentSizeMiB),
+			"a window never holds more than a segment, so none would reach its size"))
+	}
+	if t.Flush.MaxAge > c.WAL.SegmentAge && t.Flush.MaxAge != c.Flush.MaxAge {
+		errs = append(errs, wrong(at+"flush::max_age", t.Flush.MaxAge, fmt.Sprintf("at most `wal::segment_age` (%v)", c.WAL.SegmentAge),
+			"windows would be sealed by the end of their segment before they reach their age"))
+	}
+	return flatten(errors.Join(errs...))
+}
+
+func (t *TenantSettings) validateS3(at string) error {
+	client := t.S3.client()
+	var errs []error
+	for _, err := range flatten(client.Validate()) {
+		errs = append(errs, fmt.Errorf("%ss3: %w", at, err))
+	}
+	if why := badPrefix(t.S3.Prefix); why != "" {
+		errs = append(errs, wrong(at+"s3::prefix", t.S3.Prefix, "segments with single slashes between them, such as otel/prod", why))
+	}
+	errs = append(errs,
+		within(at+"s3::multipart_threshold_mib", t.S3.MultipartThresholdMiB, 5, maxTargetMiB, "stores take parts from 5 MiB and single requests up to 5 GiB"),
+		within(at+"s3::part_size_mib", t.S3.PartSizeMiB, 5, maxTargetMiB, "stores take parts of 5 MiB to 5 GiB"))
+	if t.S3.PartSizeMiB >= 5 && t.S3.PartSizeMiB*maxParts < 2*t.Flush.TargetSizeMiB {
+		errs = append(errs, wrong(at+"s3::part_size_mib", t.S3.PartSizeMiB, fmt.Sprintf("at least 1/%d of twice `%sflush::target_size_mib` (%d)", maxParts, at, t.Flush.TargetSizeMiB),
+			"an upload has 10,000 parts at most"))
+	}
+	return errors.Join(errs...)
+}
+
+// badPrefix says what is wrong with a prefix; empty if nothing is.
+func badPrefix(p string) string {
+	switch {
+	case p == "":
+		return ""
+	case strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/"):
+		return "a slash at its ends gives keys with an empty segment"
+	case len(p) > maxPrefix:
+		return fmt.Sprintf("it has %d bytes, and beyond %d keys are longer than stores take", len(p), maxPrefix)
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
+		return "keys are printable UTF-8"
+	}
+	for s := range strings.SplitSeq(p, "/") {
+		switch s {
+		case "":
+			return "an empty segment is lost or refused by tools that treat keys as paths"
+		case ".", "..":
+			return "tools that treat keys as paths resolve . and .. to another place"
+		}
+	}
+	return ""
+}
+
+func (t *TenantSettings) validateFormat(at string) error {
+	var errs []error
+	switch t.Format {
+	case formatParquet:
+	case "jsonl":
+		errs = append(errs, notYet(at+"format: jsonl", "use `parquet`"))
+	default:
+		errs = append(errs, wrong(at+"format", t.Format, "parquet", "objects are written in it"))
+	}
+	if t.JSONL.HasValue() {
+		errs = append(errs, notYet(at+"jsonl", "use `format: parquet`"))
+	}
+	return errors.Join(append(errs, t.validateParquet(at)...)...)
+}
+
+func (t *TenantSettings) validateParquet(at string) (errs []error) {
+	codecs := map[string]bool{codecZstd: true, "snappy": true}
+	if !codecs[t.Parquet.Codec] {
+		errs = append(errs, wrong(at+"parquet::codec", t.Parquet.Codec, "zstd or snappy", "every reader of Parquet opens these"))
+	}
+	if t.Parquet.Level != "fastest" && t.Parquet.Level != "3" {
+		errs = append(errs, wrong(at+"parquet::level", t.Parquet.Level, "fastest or 3", "others cost more than they save"))
+	}
+	if len(errs) > 0 || t.Format != formatParquet {
+		return errs
+	}
+	_, err := encode.New(t.spec(partition.Logs))
+	for _, wrongColumn := range flatten(errors.Unwrap(err)) {
+		errs = append(errs, fmt.Errorf("`%sparquet::columns`: %w", at, wrongColumn))
+	}
+	return errs
+}
+
+func (t *TenantSettings) validateFlush(at string) error {
+	return errors.Join(
+		within(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, 1, maxTargetMiB, "it is the size of objects"),
+		duration(at+"flush::max_age", t.Flush.MaxAge, 100*time.Millisecond, 24*time.Hour, "it is how long a record may wait for its window to fill"))
+}
+
+// validateShare holds the size of objects against the memory of all windows.
+func (t *TenantSettings) validateShare(at string, memoryMiB int64) error {
+	if t.Flush.TargetSizeMiB > memoryMiB/2 {
+		return wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most half of `memory_limit_mib` (%d)", memoryMiB),
+			"windows would be sealed for want of memory before they reach it")
+	}
+	return nil
+}
