@@ -13,7 +13,15 @@ import (
 type disk struct {
 	mu     sync.Mutex
 	values map[string][]byte
-	fail   func(ops []*storage.Operation) error
+	fail   func(ops []*storage.Operation) error // before a Batch takes effect
+	after  func(ops []*storage.Operation) error // after it did
+}
+
+// set has f decide about every Batch from now on.
+func (d *disk) set(f func(ops []*storage.Operation) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fail = f
 }
 
 func newDisk() *disk { return &disk{values: map[string][]byte{}} }
@@ -41,6 +49,9 @@ func (d *disk) Batch(_ context.Context, ops ...*storage.Operation) error {
 		case storage.Delete:
 			delete(d.values, op.Key)
 		}
+	}
+	if d.after != nil {
+		return d.after(ops)
 	}
 	return nil
 }

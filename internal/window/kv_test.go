@@ -16,6 +16,14 @@ type kv struct {
 	mu      sync.Mutex
 	writes  int
 	records map[string]leaseextension.Record
+	fault   func() (before, after error) // of every Put; nil for none
+}
+
+// set has f decide about every Put from now on.
+func (s *kv) set(f func() (before, after error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
 }
 
 func (s *kv) copy() *kv {
@@ -37,13 +45,20 @@ func (s *kv) Get(_ context.Context, key string) (leaseextension.Record, error) {
 func (s *kv) Put(_ context.Context, key string, value []byte, ifRevision string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var after error
+	if s.fault != nil {
+		var before error
+		if before, after = s.fault(); before != nil {
+			return "", before
+		}
+	}
 	if s.records[key].Revision != ifRevision {
 		return "", leaseextension.ErrConflict
 	}
 	s.writes++
 	r := leaseextension.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
 	s.records[key] = r
-	return r.Revision, nil
+	return r.Revision, after
 }
 
 func (s *kv) Delete(_ context.Context, key, ifRevision string) error {

@@ -37,6 +37,7 @@ type part struct {
 	heads      backoff // of reading the heads
 	flushes    backoff // of seal, encode and upload
 	turn       backoff // of committing
+	slow       int     // flushes that take longer than patience
 	queued     bool    // stands in a line for the pool
 	owing      bool    // stands in Runtime.owing
 	touched    bool    // by the group that is being taken

@@ -15,6 +15,8 @@ const patience = 10 * time.Second
 type flight struct {
 	cancel context.CancelFunc
 	since  time.Time
+	part   *part
+	slow   bool // it takes longer than patience
 	aside  bool // it stands in the share of those that do not go through
 }
 
@@ -51,10 +53,13 @@ func (w *sealedWindow) inFlight() bool { return w.progress == uploading }
 // each in turn. Partitions that fail have places of their own, half as many, so
 // that a bucket that is gone or hangs does not hold up the others.
 func (r *Runtime) dispatch() {
+	if r.ctx.Err() != nil {
+		return
+	}
 	for r.active < r.opt.Consumers && len(r.inLine) > 0 {
 		p := r.inLine[0]
 		r.inLine = r.inLine[1:]
-		if p.failing() {
+		if p.failing() || p.slow > 0 {
 			r.deferred = append(r.deferred, p)
 			continue
 		}
@@ -82,7 +87,7 @@ func (r *Runtime) flushNext(p *part, aside bool) {
 // flush gives the window to a goroutine of the pool.
 func (r *Runtime) flush(p *part, w *sealedWindow, aside bool) {
 	ctx, cancel := context.WithCancel(r.ctx)
-	f := &flight{cancel: cancel, since: time.Now(), aside: aside}
+	f := &flight{cancel: cancel, since: time.Now(), part: p, aside: aside}
 	*r.place(aside)++
 	r.flights = append(r.flights, f)
 	w.progress, w.flight = uploading, f
@@ -93,6 +98,9 @@ func (r *Runtime) flush(p *part, w *sealedWindow, aside bool) {
 		return func() {
 			cancel()
 			*r.place(f.aside)--
+			if f.slow {
+				p.slow--
+			}
 			r.flights = slices.DeleteFunc(r.flights, func(g *flight) bool { return g == f })
 			w.flight = nil
 			r.flushed(p, w, op, err)
@@ -109,10 +117,15 @@ func (r *Runtime) place(aside bool) *int {
 	return &r.active
 }
 
-// makePlace moves flushes that take long out of the others' way.
+// makePlace moves flushes that take long out of the others' way, as many as the
+// pool has places.
 func (r *Runtime) makePlace() {
 	for _, f := range r.flights {
-		if !f.aside && r.aside < r.places() && time.Since(f.since) >= patience {
+		if !f.slow && time.Since(f.since) >= patience {
+			f.slow = true
+			f.part.slow++
+		}
+		if f.slow && !f.aside && r.aside < r.places()+r.opt.Consumers {
 			r.active--
 			r.aside++
 			f.aside = true

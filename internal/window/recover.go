@@ -15,7 +15,7 @@ import (
 // one that an earlier process may have filed its records in. Until all of them
 // have answered nothing of the partition is put into a window.
 func (r *Runtime) recover(p *part) {
-	if p.known || p.reading || p.restarting || r.draining || p.heads.notYet.After(time.Now()) {
+	if p.known || p.reading || p.restarting || r.draining || r.ctx.Err() != nil || p.heads.notYet.After(time.Now()) {
 		return
 	}
 	dests, err := r.destinations(p)

@@ -22,7 +22,7 @@ const (
 // settle commits the partition's uploaded windows in order, unless that is
 // under way.
 func (r *Runtime) settle(p *part) {
-	if p.settling || p.restarting || len(p.queue) == 0 || p.turn.notYet.After(time.Now()) {
+	if p.settling || p.restarting || r.ctx.Err() != nil || len(p.queue) == 0 || p.turn.notYet.After(time.Now()) {
 		return
 	}
 	ws := p.ready()

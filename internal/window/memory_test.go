@@ -1,0 +1,286 @@
+package window
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/lake/laketest"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+// noise gives n ids of size bytes that do not compress.
+func noise(r *rand.Rand, prefix string, n, size int) []string {
+	out := ids(prefix, n)
+	for i := range out {
+		var b strings.Builder
+		b.WriteString(out[i])
+		for b.Len() < size {
+			fmt.Fprintf(&b, "%016x", r.Uint64())
+		}
+		out[i] = b.String()
+	}
+	return out
+}
+
+func TestMemoryTriggerSealsTheLargestAndAdmissionWaits(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		slow := func(laketest.Op) laketest.Fault {
+			return laketest.Fault{Pause: func(ctx context.Context) { wait(ctx, time.Second) }}
+		}
+		p := w.start(newDisk(), settings{data: 1 << 20, maxAge: 24 * time.Hour})
+		r := rand.New(rand.NewPCG(1, 1))
+		want := map[string]int{}
+		put := func(tenant string, n int) {
+			p.append(tenant, noise(r, fmt.Sprintf("%s-%d", tenant, want[tenant]), n, 3000)...)
+			want[tenant] += n
+		}
+		for range 10 {
+			for i := range 9 {
+				put(fmt.Sprint("t", i), 1+i/4)
+			}
+		}
+		synctest.Wait()
+		require.Empty(t, p.seen.windows(), "memory is not short yet")
+		w.bucket.Script(slow)
+		for range 20 {
+			for i := range 9 {
+				put(fmt.Sprint("t", i), 1+i/4)
+			}
+		}
+		synctest.Wait()
+		assert.Positive(t, p.wal.Stats().UnreadEntries, "the reader waits")
+		eventually(t, func() bool { return p.wal.Stats().UnreadEntries == 0 })
+		eventually(t, func() bool { return len(p.seen.windows()) > 0 })
+		ws := p.seen.windows()
+		assert.Equal(t, "t8", ws[0].Tenant, "the one that holds the most is sealed first")
+		assert.Equal(t, map[flush.Reason]int{flush.Memory: len(ws)}, p.seen.reasons())
+		w.bucket.Script(nil)
+		time.Sleep(25 * time.Hour)
+		p.quiet()
+		for tenant, n := range want {
+			assert.Len(t, w.bodies(tenant), n)
+		}
+		p.shutdown()
+	})
+}
+
+// wait waits in the bubble's time.
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// TestBudget holds the budget to its rules one by one.
+func TestBudget(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		ctx := context.Background()
+		told := 0
+		b := newBudget(1600, func() { told++ })
+		require.NoError(t, b.acquire(ctx, share{data: 1000}, false))
+		got := make(chan string, 4)
+		ask := func(name string, s share, first bool) {
+			go func() {
+				if b.acquire(ctx, s, first) == nil {
+					got <- name
+				}
+			}()
+			synctest.Wait()
+		}
+		ask("reader", share{data: 600}, false)
+		ask("small", share{data: 1}, false)
+		ask("load", share{data: 501}, true)
+		assert.Empty(t, got, "nothing fits, and nobody overtakes but who is first")
+		assert.Equal(t, 3, told)
+		assert.Equal(t, shortage{need: 1, first: true}, b.short())
+		b.release(1)
+		synctest.Wait()
+		assert.Equal(t, "load", <-got)
+		b.release(1500)
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{"reader", "small"}, []string{<-got, <-got})
+		held, peak := b.usage()
+		assert.EqualValues(t, 601, held)
+		assert.EqualValues(t, 1500, peak)
+		b.release(601)
+
+		ask("huge", share{data: 9999}, false)
+		assert.Equal(t, "huge", <-got, "alone")
+		b.release(9999)
+		b.charge(share{refs: 400})
+		ask("more refs", share{refs: 1}, false)
+		assert.Equal(t, shortage{need: 1, refs: true}, b.short())
+		ask("load beside refs", share{data: 1100}, true)
+		assert.Equal(t, "load beside refs", <-got)
+		b.charge(share{refs: -1})
+		synctest.Wait()
+		assert.Equal(t, "more refs", <-got)
+
+		b.release(100)
+		late, cancel := context.WithCancel(ctx)
+		done := make(chan error)
+		go func() { done <- b.acquire(late, share{data: 5000}, false) }()
+		synctest.Wait()
+		ask("behind", share{data: 1}, false)
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		assert.Equal(t, "behind", <-got, "who gives up lets the next one pass")
+	})
+}
+
+// TestOutageOfAnHour runs at full load against a bucket that is gone: memory
+// fills, is emptied of what can be read again, references fill their share, the
+// reader waits, and everything comes out when the bucket is back.
+func TestOutageOfAnHour(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		q := &counted{}
+		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20, queue: q.wrap})
+		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
+		r := rand.New(rand.NewPCG(1, 2))
+		want := map[string]int{}
+		for i := range 720 {
+			for _, tenant := range []string{"acme", "beta", "gamma"} {
+				recs := make([]wal.Record, 3)
+				for j := range recs {
+					recs[j] = record(tenant, noise(r, fmt.Sprintf("%s-%d-%d", tenant, i, j), 2, 300)...)
+				}
+				require.NoError(t, p.wal.Append(t.Context(), recs...))
+				want[tenant] += 6
+			}
+			time.Sleep(5 * time.Second)
+		}
+		assert.Positive(t, p.wal.Stats().UnreadEntries, "references have their share, then the reader waits")
+		require.ErrorContains(t, p.seen.health[len(p.seen.health)-1], "down")
+		before := q.reread.Load()
+		w.bucket.Script(nil)
+		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
+		assert.Greater(t, q.reread.Load()-before, int64(500), "what was dropped is read back")
+		time.Sleep(2 * time.Minute)
+		p.quiet()
+		for tenant, n := range want {
+			got := w.bodies(tenant)
+			assert.Len(t, got, n)
+		}
+		assert.NoError(t, p.seen.health[len(p.seen.health)-1])
+		p.shutdown()
+	})
+}
+
+// TestOutageDoesNotReadBackForNothing bounds what is read from the WAL while
+// the bucket is down: attempts ask first.
+func TestOutageDoesNotReadBackForNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		q := &counted{}
+		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20, queue: q.wrap})
+		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
+		r := rand.New(rand.NewPCG(1, 3))
+		for i := range 300 {
+			p.append("acme", noise(r, fmt.Sprint(i), 20, 500)...)
+			time.Sleep(time.Second)
+		}
+		before := q.reread.Load()
+		time.Sleep(time.Hour)
+		assert.Less(t, q.reread.Load()-before, int64(300), "not even once each")
+		w.bucket.Script(nil)
+		p.quiet()
+		assert.Len(t, w.bodies("acme"), 6000)
+		p.shutdown()
+	})
+}
+
+// TestManyFailingPartitionsStayWithinTheLimit has more tenants fail than fit
+// encoded: the smallest object is a hundred times its record.
+func TestManyFailingPartitionsStayWithinTheLimit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20})
+		synctest.Wait()
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		recs := make([]wal.Record, 300)
+		for i := range recs {
+			recs[i] = record(fmt.Sprintf("t%04d", i), "x")
+		}
+		require.NoError(t, p.wal.Append(t.Context(), recs...))
+		time.Sleep(2 * time.Minute)
+		_, peak := p.budget.usage()
+		assert.LessOrEqual(t, peak, p.budget.limit)
+		w.bucket.Script(nil)
+		p.quiet()
+		p.shutdown()
+	})
+}
+
+func TestEntryLargerThanTheMemory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{})
+		r := rand.New(rand.NewPCG(1, 4))
+		p.append("other", "a")
+		p.append("acme", noise(r, "huge", 1, 3<<20)...)
+		p.append("acme", "b")
+		synctest.Wait()
+		p.crash()
+		// The limit was lowered below the entry.
+		p = w.start(d, settings{data: 1 << 20, maxAge: time.Minute})
+		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
+		assert.Len(t, w.bodies("acme"), 2)
+		assert.Len(t, w.bodies("other"), 1)
+		p.shutdown()
+	})
+}
+
+// TestRecutOfWindowTooLargeToReadBack has a window sealed on a wrong
+// expectation, dropped from memory, and found not to fit when it is read back.
+func TestRecutOfWindowTooLargeToReadBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		q := &counted{}
+		p := w.start(d, settings{data: 32 << 20, target: 16 << 20})
+		r := rand.New(rand.NewPCG(1, 5))
+		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
+		for i := range 30 {
+			p.append("acme", noise(r, fmt.Sprint(i), 20, 5000)...)
+			time.Sleep(time.Second)
+		}
+		p.crash()
+		w.bucket.Script(nil)
+		// Sealed as one window by a process with more memory.
+		p = w.start(d, settings{data: 32 << 20, maxAge: 40 * time.Second, step: func(l string) {}})
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		time.Sleep(time.Minute)
+		require.Len(t, p.wal.Seals(), 1)
+		p.crash()
+		w.bucket.Script(nil)
+		p = w.start(d, settings{data: 2 << 20, maxAge: time.Hour, queue: q.wrap})
+		time.Sleep(2 * time.Hour)
+		p.quiet()
+		assert.Len(t, w.bodies("acme"), 600)
+		assert.Greater(t, len(w.windows("acme")), 2, "in smaller windows")
+		p.shutdown()
+	})
+}

@@ -1,0 +1,317 @@
+package window
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/s3window/s3window/internal/commit"
+	"github.com/s3window/s3window/internal/lake/laketest"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+func TestEntriesThatDoNotDecodeAreNamedAndKept(t *testing.T) {
+	garbage := wal.Record{Tenant: "acme", Signal: "logs", Items: 3, Payload: []byte("\x0a\xff\xff\xffno OTLP")}
+	for name, tc := range map[string]struct {
+		recs []wal.Record
+		want []string
+		lost int
+	}{
+		"one of three":      {[]wal.Record{record("acme", "a"), garbage, record("acme", "b")}, []string{"a", "b"}, 1},
+		"all of them":       {[]wal.Record{garbage, garbage}, nil, 2},
+		"none, but empty":   {[]wal.Record{record("acme"), record("acme")}, nil, 0},
+		"empty between":     {[]wal.Record{record("acme"), record("acme", "a"), record("acme")}, []string{"a"}, 0},
+		"no payload at all": {[]wal.Record{{Tenant: "acme", Signal: "logs"}, record("acme", "a")}, []string{"a"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				p := w.start(newDisk(), settings{maxAge: time.Second})
+				fails := 3
+				w.bucket.Script(func(op laketest.Op) laketest.Fault { // retries name nothing twice
+					if op.Kind == laketest.PutIfAbsent && fails > 0 {
+						fails--
+						return laketest.Fault{After: errDown}
+					}
+					return laketest.Fault{}
+				})
+				for range 2 {
+					require.NoError(t, p.wal.Append(t.Context(), tc.recs...))
+					time.Sleep(time.Minute)
+				}
+				p.quiet()
+				assert.Equal(t, slices.Concat(tc.want, tc.want), w.bodies("acme"))
+				lost := 0
+				for _, cw := range w.windows("acme") {
+					for _, l := range cw.Lost {
+						lost++
+						assert.EqualValues(t, 3, l.Records)
+						kept, ok := w.bucket.Content(l.Key)
+						require.True(t, ok)
+						assert.True(t, bytes.Equal(garbage.Payload, kept))
+					}
+				}
+				assert.Equal(t, 2*tc.lost, lost)
+				assert.Equal(t, 2*tc.lost, p.seen.lost)
+				p.shutdown()
+			})
+		})
+	}
+}
+
+// TestEntriesThatVanishAreNamed has entries missing when a window is read back.
+func TestEntriesThatVanishAreNamed(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		q := &counted{}
+		p := w.start(newDisk(), settings{maxAge: time.Minute, queue: q.wrap})
+		for i := range 4 {
+			p.append("acme", fmt.Sprint(i))
+		}
+		synctest.Wait()
+		done := make(chan struct{})
+		p.events <- func() { p.evict(1<<40, func(*part) bool { return true }); close(done) }
+		<-done
+		q.withhold.Store(true)
+		time.Sleep(2 * time.Minute)
+		p.quiet()
+		assert.Equal(t, []string{"0", "2"}, w.bodies("acme"))
+		ws := w.windows("acme")
+		require.Len(t, ws, 1)
+		require.Len(t, ws[0].Lost, 2)
+		assert.Empty(t, ws[0].Lost[0].Key)
+		assert.Equal(t, 2, p.seen.lost)
+		p.shutdown()
+	})
+}
+
+// TestObjectOfOtherRecordsUnderTheKey has an earlier process upload a window
+// whose WAL then lost an entry.
+func TestObjectOfOtherRecordsUnderTheKey(t *testing.T) {
+	for name, later := range map[string]bool{"nothing comes later": false, "more comes": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				d := newDisk()
+				p := w.start(d, settings{maxAge: 5 * time.Second})
+				p.append("acme", "first")
+				time.Sleep(10 * time.Second)
+				w.bucket.Script(func(op laketest.Op) laketest.Fault {
+					if strings.Contains(op.Key, "/windows/") && op.Kind == laketest.PutIfAbsent {
+						return laketest.Fault{Before: errDown}
+					}
+					return laketest.Fault{}
+				})
+				p.append("acme", "a")
+				p.append("acme", "b")
+				time.Sleep(10 * time.Second)
+				if later {
+					p.append("acme", "c")
+				}
+				p.crash()
+				w.bucket.Script(nil)
+				require.Len(t, w.uncommitted("acme"), 1)
+				delete(d.values, slices.Min(keysOf(d, "l")))
+				p = w.start(d, settings{maxAge: 5 * time.Second})
+				time.Sleep(5 * time.Minute)
+				p.quiet()
+				want := []string{"first", "b"}
+				if later {
+					want = append(want, "c")
+				}
+				assert.ElementsMatch(t, want, w.bodies("acme"))
+				assert.Empty(t, w.uncommitted("acme"), "the other object is swept")
+				p.shutdown()
+			})
+		})
+	}
+}
+
+func keysOf(d *disk, prefix string) (out []string) {
+	for k := range d.values {
+		if strings.HasPrefix(k, prefix) && len(k) == 17 {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// TestSealWrittenTwice has seals take effect whose write gave an error, before
+// the window is sealed otherwise.
+func TestSealWrittenTwice(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{maxAge: 2 * time.Second})
+		fails := 3
+		d.after = func(ops []*storage.Operation) error {
+			for _, op := range ops {
+				if op.Type == storage.Set && strings.Contains(string(op.Value), `"reason"`) && fails > 0 {
+					fails--
+					return errors.New("input/output error")
+				}
+			}
+			return nil
+		}
+		p.append("acme", "a")
+		time.Sleep(2050 * time.Millisecond)
+		done := make(chan struct{})
+		p.events <- func() { p.restart(p.parts[key{"acme", "logs"}]); close(done) }
+		<-done
+		time.Sleep(time.Second / 4)
+		p.append("acme", "b")
+		time.Sleep(time.Minute)
+		require.Zero(t, fails)
+		p.shutdown()
+		p = w.start(d, settings{maxAge: 2 * time.Second})
+		time.Sleep(time.Minute)
+		p.quiet()
+		assert.ElementsMatch(t, []string{"a", "b"}, w.bodies("acme"))
+		p.shutdown()
+	})
+}
+
+// TestTwinSeals puts two overlapping seals of one writer on the disk, the
+// earlier one never acknowledged.
+func TestTwinSeals(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{maxAge: time.Hour})
+		for i := range 4 {
+			p.append("acme", fmt.Sprint(i))
+			time.Sleep(time.Second)
+		}
+		var stamps []int64
+		done := make(chan seal)
+		p.events <- func() {
+			x := p.parts[key{"acme", "logs"}]
+			for _, u := range x.open.units {
+				for _, f := range u.refs {
+					stamps = append(stamps, f.stamp)
+				}
+			}
+			done <- x.open.seal(x, "age", x.open.last+1, time.Now()).seal
+		}
+		whole := <-done
+		part := whole
+		part.End = stamps[1] + 1
+		for _, s := range []seal{part, whole} {
+			b, err := s.encode()
+			require.NoError(t, err)
+			_, err = p.wal.PutSeal(t.Context(), b)
+			require.NoError(t, err)
+		}
+		p.crash()
+		p = w.start(d, settings{maxAge: time.Hour})
+		time.Sleep(time.Minute)
+		p.quiet()
+		ws := w.windows("acme")
+		require.Len(t, ws, 1, "the later one holds")
+		assert.Len(t, ws[0].bodies, 4)
+		p.shutdown()
+	})
+}
+
+// TestOverlapThatRepeats has the log refuse a window for ever: the partition
+// must not spin.
+func TestOverlapThatRepeats(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		var reads, commits atomic.Int64
+		broken := true
+		p := w.start(newDisk(), settings{maxAge: time.Second, log: func(l Log) Log {
+			return stubborn{l, &reads, &commits, func(cw commit.Window) error {
+				if broken && cw.ID.Tenant == "acme" {
+					return &commit.Overlap{Writer: cw.Writer, After: cw.After, End: 0}
+				}
+				return nil
+			}}
+		}})
+		p.append("acme", "a")
+		p.append("beta", "b")
+		time.Sleep(10 * time.Minute)
+		assert.Less(t, commits.Load(), int64(700))
+		assert.Less(t, reads.Load(), int64(700))
+		assert.Equal(t, []string{"b"}, w.bodies("beta"))
+		broken = false
+		p.quiet()
+		assert.Equal(t, []string{"a"}, w.bodies("acme"))
+		p.shutdown()
+	})
+}
+
+func TestBlockedLogStopsItsPartitionAndSaysSo(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{maxAge: 5 * time.Second})
+		p.append("acme", "a")
+		time.Sleep(10 * time.Second)
+		require.Len(t, w.bodies("acme"), 1)
+		k := w.bucket.Keys("otel/")
+		var manifest string
+		for _, x := range k {
+			if strings.Contains(x, "/windows/") {
+				manifest = x
+			}
+		}
+		next := strings.Replace(manifest, "0000000001", "0000000002", 1)
+		require.NotEqual(t, manifest, next)
+		w.bucket.Set(next, []byte(`{"version":1}`))
+		p.append("acme", "b")
+		for i := range 60 {
+			p.append("beta", fmt.Sprint(i))
+			time.Sleep(5 * time.Second)
+		}
+		assert.Greater(t, len(w.bodies("beta")), 50)
+		last := p.seen.health[len(p.seen.health)-1]
+		require.ErrorContains(t, last, next)
+		require.ErrorContains(t, last, "acme")
+		w.bucket.Remove(next)
+		time.Sleep(time.Minute)
+		p.quiet()
+		assert.Equal(t, []string{"a", "b"}, w.bodies("acme"))
+		p.shutdown()
+	})
+}
+
+// TestStorageThatFails has the WAL refuse every write: what is sealed by then is
+// committed, health says so once, and all goes on when it answers again.
+func TestStorageThatFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{maxAge: 5 * time.Second})
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			return laketest.Fault{Pause: func(ctx context.Context) { wait(ctx, 500*time.Millisecond) }}
+		})
+		p.append("acme", "a")
+		eventually(t, func() bool { return p.wal.Stats().Seals == 1 })
+		p.append("beta", "b")
+		d.set(func([]*storage.Operation) error { return errors.New("no space left on device") })
+		require.Error(t, p.wal.Append(t.Context(), record("acme", "refused")))
+		time.Sleep(time.Minute)
+		assert.Equal(t, []string{"a"}, w.bodies("acme"), "what was sealed")
+		n := len(p.seen.health)
+		require.ErrorContains(t, p.seen.health[n-1], "no space left")
+		time.Sleep(time.Hour)
+		assert.LessOrEqual(t, len(p.seen.health)-n, 1, "said once, not once per try")
+		d.set(nil)
+		time.Sleep(time.Minute)
+		p.quiet()
+		assert.Equal(t, []string{"b"}, w.bodies("beta"))
+		assert.NoError(t, p.seen.health[len(p.seen.health)-1])
+		p.shutdown()
+	})
+}
