@@ -80,10 +80,12 @@ func (t *turn) giveUp(ctx context.Context) {
 
 // bound gives an operation under the lease, with its retries, the time that
 // the lease and the timeout leave, whichever is shorter. That saves the work
-// of a holder that was taken over; safety does not need it.
+// of a holder that was taken over; safety does not need it. The margin takes at
+// most a quarter of what is left, so that a short lease is good for something.
 func (t *turn) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline := time.Now().Add(t.log.opts.Timeout)
-	if d := t.lease.Deadline().Add(-t.log.opts.Margin); d.Before(deadline) {
+	end := t.lease.Deadline()
+	if d := end.Add(-min(t.log.opts.Margin, time.Until(end)/4)); d.Before(deadline) {
 		deadline = d
 	}
 	return context.WithDeadline(ctx, deadline)

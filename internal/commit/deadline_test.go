@@ -50,6 +50,21 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// The shortest leases that the extension allows leave time to commit in.
+func TestShortestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		leases := leaseextension.NewLeases(r.kv, leaseextension.Options{Holder: "a", TTL: 2 * time.Second})
+		defer leases.Close()
+		r.bucket.Script(func(laketest.Op) laketest.Fault {
+			return laketest.Fault{Pause: func(context.Context) { time.Sleep(100 * time.Millisecond) }}
+		})
+		n, err := New(r.lake, leases, testID, Options{}).Commit(t.Context(), []Window{r.win(writerA, 0, 10, 20)})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	})
+}
+
 // A caller that gives up while another commit of the same log has its turn
 // gets its own cause back.
 func TestCommitWaitsItsTurn(t *testing.T) {

@@ -37,7 +37,8 @@ type Options struct {
 	Timeout time.Duration
 
 	// Margin is how long before the lease's deadline the last request must
-	// have ended; 0 means DefaultMargin.
+	// have ended, or a quarter of what is left of the lease if that is less; 0
+	// means DefaultMargin.
 	Margin time.Duration
 
 	// Step is called before and after each durable operation and at each

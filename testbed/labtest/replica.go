@@ -1,6 +1,7 @@
 package labtest
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,7 @@ type Replica struct {
 	Address string   // of its OTLP gRPC receiver
 	WAL     string   // directory
 	MaxAge  string   // flush::max_age
+	S3      string   // endpoint, where it is not the lab's
 	Secret  string   // of the S3 key; the right one unless set
 	Config  []string // values of --config, merged over the base
 	Peak    Memory   // of all processes so far
@@ -120,7 +122,7 @@ func (r *Replica) options(env []string) process.Options {
 		Path: filepath.Join(build, "otelcol-s3window"),
 		Args: args,
 		Env: append(env,
-			"WAL_DIR="+r.WAL, "OTLP_ENDPOINT="+r.Address, "S3_BUCKET="+l.Bucket, "S3_ENDPOINT="+l.Endpoint,
+			"WAL_DIR="+r.WAL, "OTLP_ENDPOINT="+r.Address, "S3_BUCKET="+l.Bucket, "S3_ENDPOINT="+cmp.Or(r.S3, l.Endpoint),
 			"S3_ACCESS_KEY="+l.Server.AccessKey, "S3_SECRET_KEY="+r.Secret, "MAX_AGE="+r.MaxAge,
 			"HEALTH_ENDPOINT="+r.health, "METRICS_HOST="+host(r.metrics), "METRICS_PORT="+port(r.metrics)),
 		Log:   filepath.Join(l.Dir, r.Name+".log"),
