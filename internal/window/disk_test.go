@@ -26,6 +26,13 @@ func (d *disk) set(f func(ops []*storage.Operation) error) {
 
 func newDisk() *disk { return &disk{values: map[string][]byte{}} }
 
+// setAfter has f decide about every Batch that took effect.
+func (d *disk) setAfter(f func(ops []*storage.Operation) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.after = f
+}
+
 func (d *disk) copy() *disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
