@@ -210,7 +210,7 @@ func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
 	})
 	s := &site{settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
 	if l.shared == nil {
-		store := leaseextension.NewS3Store(client, ref.Bucket, partition.LeasePrefix(ref.Prefix))
+		store := leaseextension.NewS3Store(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
 		own := leaseextension.NewLeases(store, leaseextension.Options{Holder: l.holder})
 		s.leases, s.close = own, func() { own.Close(); s3client.CloseIdle(client) }
 	}

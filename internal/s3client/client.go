@@ -26,12 +26,28 @@ const (
 // SDK's files and environment, and connects to nothing: credentials are taken
 // when the first request needs them.
 func New(ctx context.Context, c Config) (*s3.Client, error) {
+	cfg, err := Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = c.PathStyle
+		o.DisableLogOutputChecksumValidationSkipped = true
+		if c.Endpoint != "" {
+			o.BaseEndpoint = aws.String(c.Endpoint)
+		}
+	}), nil
+}
+
+// Load gives what New gives to its client, for clients of other services of
+// AWS: region, credentials, role, retries and connections.
+func Load(ctx context.Context, c Config) (aws.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, c.loadOptions()...)
 	if err != nil {
-		return nil, fmt.Errorf("load the SDK's configuration: %w", err)
+		return aws.Config{}, fmt.Errorf("load the SDK's configuration: %w", err)
 	}
 	if cfg.HTTPClient, err = finishHTTPClient(cfg.HTTPClient); err != nil {
-		return nil, err
+		return aws.Config{}, err
 	}
 	if c.RoleARN != "" {
 		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(
@@ -42,13 +58,7 @@ func New(ctx context.Context, c Config) (*s3.Client, error) {
 				}
 			}))
 	}
-	return s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = c.PathStyle
-		o.DisableLogOutputChecksumValidationSkipped = true
-		if c.Endpoint != "" {
-			o.BaseEndpoint = aws.String(c.Endpoint)
-		}
-	}), nil
+	return cfg, nil
 }
 
 // CloseIdle ends the connections that client keeps open and does not use at

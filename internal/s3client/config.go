@@ -3,6 +3,7 @@ package s3client
 import (
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"go.opentelemetry.io/collector/config/configopaque"
 )
@@ -65,4 +66,15 @@ func (c Config) Algorithm() types.ChecksumAlgorithm {
 		return types.ChecksumAlgorithmSha256
 	}
 	return ""
+}
+
+// Refine adds the encryption and the checksum of the settings to a put. Not the
+// storage class: that is for objects which are written once, and some classes
+// cannot be read at once.
+func (c Config) Refine(in *s3.PutObjectInput) {
+	in.ChecksumAlgorithm = c.Algorithm()
+	in.ServerSideEncryption = types.ServerSideEncryption(c.SSE)
+	if c.SSEKMSKeyID != "" {
+		in.SSEKMSKeyId = &c.SSEKMSKeyID
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/confmap"
@@ -117,4 +118,19 @@ func TestAlgorithm(t *testing.T) {
 	for sum, want := range map[string]types.ChecksumAlgorithm{"crc32c": "CRC32C", "crc64nvme": "CRC64NVME", "sha256": "SHA256", "none": ""} {
 		require.Equal(t, want, Config{Checksum: sum}.Algorithm())
 	}
+}
+
+func TestRefine(t *testing.T) {
+	c := valid()
+	c.SSE, c.SSEKMSKeyID, c.StorageClass, c.Checksum = "aws:kms", "key", "GLACIER", ChecksumSHA256
+	in := s3.PutObjectInput{}
+	c.Refine(&in)
+	require.Equal(t, s3.PutObjectInput{
+		ServerSideEncryption: types.ServerSideEncryptionAwsKms, SSEKMSKeyId: &c.SSEKMSKeyID, ChecksumAlgorithm: types.ChecksumAlgorithmSha256,
+	}, in, "an object that is read back and replaced takes no storage class")
+
+	in, c = s3.PutObjectInput{}, valid()
+	c.Checksum = ChecksumNone
+	c.Refine(&in)
+	require.Equal(t, s3.PutObjectInput{}, in)
 }

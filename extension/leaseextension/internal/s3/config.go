@@ -61,10 +61,6 @@ func (s *Store) Close() { s3client.CloseIdle(s.client) }
 
 // refine adds to a PUT what the bucket's owner asks for.
 func (c *Config) refine(in *s3.PutObjectInput) {
-	in.ChecksumAlgorithm = s3client.Config(c.Client).Algorithm()
+	s3client.Config(c.Client).Refine(in)
 	in.StorageClass = types.StorageClass(c.Client.StorageClass)
-	in.ServerSideEncryption = types.ServerSideEncryption(c.Client.SSE)
-	if c.Client.SSEKMSKeyID != "" {
-		in.SSEKMSKeyId = &c.Client.SSEKMSKeyID
-	}
 }
