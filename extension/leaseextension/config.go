@@ -9,7 +9,10 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
 
+	"github.com/s3window/s3window/extension/leaseextension/internal/dynamodb"
+	"github.com/s3window/s3window/extension/leaseextension/internal/etcd"
 	"github.com/s3window/s3window/extension/leaseextension/internal/memory"
+	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
 	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
 	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
 )
@@ -28,9 +31,12 @@ type Config struct {
 	// TTL is for how long a lease must be seen unchanged before it is taken over.
 	TTL time.Duration `mapstructure:"ttl"`
 
-	Memory  configoptional.Optional[memory.Config]  `mapstructure:"memory"`
-	S3      configoptional.Optional[s3.Config]      `mapstructure:"s3"`
-	Storage configoptional.Optional[storage.Config] `mapstructure:"storage"`
+	DynamoDB configoptional.Optional[dynamodb.Config] `mapstructure:"dynamodb"`
+	Etcd     configoptional.Optional[etcd.Config]     `mapstructure:"etcd"`
+	Memory   configoptional.Optional[memory.Config]   `mapstructure:"memory"`
+	NATS     configoptional.Optional[nats.Config]     `mapstructure:"nats"`
+	S3       configoptional.Optional[s3.Config]       `mapstructure:"s3"`
+	Storage  configoptional.Optional[storage.Config]  `mapstructure:"storage"`
 
 	// prevent unkeyed literal initialization
 	_ struct{}
@@ -38,21 +44,23 @@ type Config struct {
 
 func createDefaultConfig() component.Config {
 	return &Config{
-		TTL:     DefaultTTL,
-		Memory:  configoptional.Default(memory.Config{}),
-		S3:      configoptional.Default(s3.DefaultConfig()),
-		Storage: configoptional.Default(storage.Config{}),
+		TTL:      DefaultTTL,
+		DynamoDB: configoptional.Default(dynamodb.DefaultConfig()),
+		Etcd:     configoptional.Default(etcd.DefaultConfig()),
+		Memory:   configoptional.Default(memory.Config{}),
+		NATS:     configoptional.Default(nats.DefaultConfig()),
+		S3:       configoptional.Default(s3.DefaultConfig()),
+		Storage:  configoptional.Default(storage.Config{}),
 	}
 }
 
 // Validate implements confmap.Validator.
 func (c *Config) Validate() error {
-	errs := []error{c.validateBackend(), c.validateTTL()}
-	if c.S3.HasValue() {
-		errs = append(errs, inBlock("s3", c.S3.Get().Check()))
-	}
-	if c.Storage.HasValue() {
-		errs = append(errs, inBlock("storage", c.Storage.Get().Check()))
+	errs := []error{c.validateBackend(), validateTTL(c.TTL)}
+	for _, b := range backends() {
+		if check := b.block(c); check != nil {
+			errs = append(errs, inBlock(b.name, check()))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -72,18 +80,18 @@ func (c *Config) validateBackend() error {
 		return fmt.Errorf("`backend` is empty: it must be one of %s", backendNames())
 	case !ok:
 		return fmt.Errorf("`backend` (%q) must be one of %s: there is no other", c.Backend, backendNames())
-	case !b.configured(c):
+	case b.block(c) == nil:
 		return fmt.Errorf("`%s` is missing: `backend` (%q) needs its block of that name", b.name, c.Backend)
 	}
 	return nil
 }
 
-func (c *Config) validateTTL() error {
+func validateTTL(ttl time.Duration) error {
 	switch {
-	case c.TTL < minTTL || c.TTL > maxTTL:
-		return fmt.Errorf("`ttl` (%v) must be %v to %v: below, one slow request loses the lease; above, a dead holder blocks too long", c.TTL, minTTL, maxTTL)
-	case c.TTL%time.Millisecond != 0:
-		return fmt.Errorf("`ttl` (%v) must be whole milliseconds: records carry no finer time", c.TTL)
+	case ttl < minTTL || ttl > maxTTL:
+		return fmt.Errorf("`ttl` (%v) must be %v to %v: below, one slow request loses the lease; above, a dead holder blocks too long", ttl, minTTL, maxTTL)
+	case ttl%time.Millisecond != 0:
+		return fmt.Errorf("`ttl` (%v) must be whole milliseconds: records carry no finer time", ttl)
 	}
 	return nil
 }

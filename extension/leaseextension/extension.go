@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
@@ -16,10 +17,16 @@ import (
 // ErrNotStarted says that a lease was asked for before the extension started.
 var ErrNotStarted = errors.New("lease extension is not started")
 
+// plan is what an extension does when it starts.
+type plan struct {
+	backend string
+	ttl     time.Duration
+	open    func(context.Context, component.Host) (opened, error)
+}
+
 // leaseExtension is the component: a participant from Start to Shutdown.
 type leaseExtension struct {
-	id        component.ID
-	cfg       *Config
+	plan      plan
 	logger    *zap.Logger
 	telemetry *metadata.TelemetryBuilder
 
@@ -34,25 +41,25 @@ var (
 	_ Leases              = (*leaseExtension)(nil)
 )
 
-func newExtension(set extension.Settings, cfg *Config, telemetry *metadata.TelemetryBuilder) *leaseExtension {
-	return &leaseExtension{id: set.ID, cfg: cfg, logger: set.Logger, telemetry: telemetry}
+func newExtension(set extension.Settings, p plan) (*leaseExtension, error) {
+	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	if err != nil {
+		return nil, fmt.Errorf("make telemetry: %w", err)
+	}
+	return &leaseExtension{plan: p, logger: set.Logger, telemetry: telemetry}, nil
 }
 
 // Start opens the store. A store that cannot be reached does not stop it: that
 // shows as a recoverable status once a lease is asked for.
 func (e *leaseExtension) Start(ctx context.Context, host component.Host) error {
-	b, ok := backendNamed(e.cfg.Backend)
-	if !ok {
-		return fmt.Errorf("open lease store: there is no backend %q", e.cfg.Backend)
-	}
-	opened, err := b.open(ctx, e.cfg, environment{host: host, id: e.id})
+	opened, err := e.plan.open(ctx, host)
 	if err != nil {
-		return fmt.Errorf("open lease store %q: %w", b.name, err)
+		return fmt.Errorf("open lease store %q: %w", e.plan.backend, err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opened = opened
-	e.participant = NewLeases(opened.store, Options{TTL: e.cfg.TTL, Observer: newReporter(e, host).observer()})
+	e.participant = NewLeases(opened.store, Options{TTL: e.plan.ttl, Observer: newReporter(e, host).observer()})
 	return nil
 }
 
@@ -71,14 +78,6 @@ func (e *leaseExtension) Shutdown(ctx context.Context) error {
 		return fmt.Errorf("close lease store: %w", err)
 	}
 	return nil
-}
-
-// Dependencies makes the collector start the storage extension first.
-func (e *leaseExtension) Dependencies() []component.ID {
-	if e.cfg.Backend != "storage" || !e.cfg.Storage.HasValue() {
-		return nil
-	}
-	return []component.ID{e.cfg.Storage.Get().Extension}
 }
 
 // Acquire implements Leases.

@@ -4,7 +4,6 @@ package leaseextension
 
 import (
 	"context"
-	"fmt"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
@@ -18,9 +17,24 @@ func NewFactory() extension.Factory {
 }
 
 func createExtension(_ context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
-	telemetry, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	settings := cfg.(*Config)
+	ext, err := newExtension(set, plan{backend: settings.Backend, ttl: settings.TTL, open: func(ctx context.Context, host component.Host) (opened, error) {
+		return settings.open(ctx, environment{host: host, id: set.ID})
+	}})
 	if err != nil {
-		return nil, fmt.Errorf("make telemetry: %w", err)
+		return nil, err
 	}
-	return newExtension(set, cfg.(*Config), telemetry), nil
+	if settings.Backend == "storage" && settings.Storage.HasValue() {
+		return &dependent{leaseExtension: ext, on: []component.ID{settings.Storage.Get().Extension}}, nil
+	}
+	return ext, nil
 }
+
+// dependent is an extension that the collector starts after others.
+type dependent struct {
+	*leaseExtension
+	on []component.ID
+}
+
+// Dependencies implements extensioncapabilities.Dependent.
+func (d *dependent) Dependencies() []component.ID { return d.on }

@@ -33,7 +33,7 @@ type reporter struct {
 }
 
 func newReporter(e *leaseExtension, host component.Host) *reporter {
-	return &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.cfg.Backend}
+	return &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.plan.backend}
 }
 
 func (r *reporter) observer() Observer {

@@ -14,6 +14,12 @@ import (
 // these, and nothing more.
 type Store = register.Store
 
+// ClosingStore is a Store with connections. Close ends them after the last use.
+type ClosingStore interface {
+	Store
+	Close() error
+}
+
 // Record is a register's content at one revision.
 type Record = register.Record
 

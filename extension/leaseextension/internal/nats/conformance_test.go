@@ -1,0 +1,53 @@
+package nats_test
+
+import (
+	"crypto/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
+	"github.com/s3window/s3window/extension/leaseextension/leasetest"
+	"github.com/s3window/s3window/testbed/servers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, cfg nats.Config) leaseextension.Store {
+	store, err := nats.Open(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}
+
+// config is a bucket of its own for each test.
+func config(server *servers.Server, t testing.TB) nats.Config {
+	cfg := nats.DefaultConfig()
+	cfg.Endpoints, cfg.Bucket = []string{"nats://" + server.Address}, rand.Text()
+	return cfg
+}
+
+func TestConformance(t *testing.T) {
+	server := servers.NATS(t)
+	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
+		cfg := config(server, t)
+		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+	})
+}
+
+// TestRestart has a server of its own, which the other tests' servers must not
+// be.
+func TestRestart(t *testing.T) {
+	server := servers.NATS(t)
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
+		cfg := config(server, t)
+		return leasetest.Backend{
+			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Restart: func(testing.TB) { server.Kill(); server.Restart() },
+		}
+	})
+}
+
+func BenchmarkPut(b *testing.B) { leasetest.BenchmarkPut(b, open(b, config(servers.NATS(b), b))) }
