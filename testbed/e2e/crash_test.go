@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 
@@ -50,34 +49,12 @@ func TestSIGKILLAtRandomTimes(t *testing.T) {
 		kills = 4
 	}
 	l := labtest.New(t)
-	killAtRandom(t, l, func(n int) bool { return n < kills })
-}
-
-// TestSoak runs for as long as S3WINDOW_SOAK says.
-func TestSoak(t *testing.T) {
-	d, err := time.ParseDuration(os.Getenv("S3WINDOW_SOAK"))
-	if err != nil {
-		t.Skip("S3WINDOW_SOAK says how long, as in 10m")
-	}
-	end := time.Now().Add(d)
-	l := labtest.New(t)
-	killAtRandom(t, l, func(n int) bool {
-		if n > 0 {
-			t.Logf("%d kills, %d records committed, %v to go", n, l.Committed(), time.Until(end).Round(time.Second))
-		}
-		return time.Now().Before(end)
-	})
-}
-
-// killAtRandom kills the collector under load at random times for as long as
-// more says so.
-func killAtRandom(t *testing.T, l *labtest.Lab, more func(kills int) bool) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, seed))
 	c := l.Replica("gw")
 	sending := l.Send(load.Options{Rate: 2000, Senders: 8}, c)
-	for n := 0; more(n); n++ {
+	for range kills {
 		c.Start()
 		time.Sleep(200*time.Millisecond + time.Duration(random.IntN(3000))*time.Millisecond)
 		c.Kill()

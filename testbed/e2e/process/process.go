@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -154,12 +155,18 @@ func (p *Process) Tail(n int) string {
 	return string(bytes.TrimSpace(log[max(0, len(log)-n):]))
 }
 
-// FreeAddress finds a port of the loopback interface that is free now.
+// FreeAddress finds a port of the loopback interface that is free now. It lies
+// below those that the system gives to outgoing connections, so that a process
+// that was killed finds it free again.
 func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	var last error
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(22_000))
+		l, err := net.Listen("tcp", address)
+		if err == nil {
+			return address, l.Close()
+		}
+		last = err
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", fmt.Errorf("find a free port: %w", last)
 }
