@@ -128,7 +128,8 @@ func normalGroup(s encode.Spec, rl plog.ResourceLogs, out plog.Logs) {
 			head := plog.NewLogs()
 			r := head.ResourceLogs().AppendEmpty()
 			r.SetSchemaUrl(mended(rl.SchemaUrl()))
-			rl.Resource().CopyTo(r.Resource())
+			rl.Resource().Attributes().CopyTo(r.Resource().Attributes()) // without entity references
+			r.Resource().SetDroppedAttributesCount(rl.Resource().DroppedAttributesCount())
 			normalMap(r.Resource().Attributes(), s, func(c encode.Column) string { return c.ResourceAttribute })
 			c := r.ScopeLogs().AppendEmpty()
 			c.SetSchemaUrl(mended(sl.SchemaUrl()))

@@ -13,7 +13,7 @@ type logs struct {
 	columns         []promoted
 	resource, scope shared
 	service         []byte
-	attributes      []byte // of the record, as the fields of an object
+	attributes      [][]byte // KeyValue messages of the record
 	letters         []byte
 }
 
@@ -31,7 +31,7 @@ func newLogs(columns []Column) *logs {
 }
 
 func (l *logs) held() int {
-	n := l.keys.held() + l.resource.held() + l.scope.held() + cap(l.service) + cap(l.attributes) + cap(l.letters)
+	n := l.keys.held() + l.resource.held() + l.scope.held() + cap(l.service) + 24*cap(l.attributes) + cap(l.letters)
 	for i := range l.columns {
 		n += cap(l.columns[i].value)
 	}
@@ -43,6 +43,7 @@ func (l *logs) group(out *lines, g *otlp.Group) (err error) {
 	if l.service, err = service(out, l.service[:0], g.Resource); err != nil {
 		return err
 	}
+	defer l.release()
 	known := false
 	scopes := g.Scopes()
 	for scopes.Next() {
@@ -70,6 +71,9 @@ func (l *logs) group(out *lines, g *otlp.Group) (err error) {
 	}
 	return scopes.Err()
 }
+
+// release lets go of the payload.
+func (l *logs) release() { clear(l.attributes[:cap(l.attributes)]) }
 
 func (l *logs) putResource(out *lines, g *otlp.Group) error {
 	m, err := otlp.ParseResource(g.Resource)
@@ -151,9 +155,7 @@ func (l *logs) record(out *lines, b []byte) int {
 			if kv, i = otlp.Bytes(b, i); i < 0 {
 				return i
 			}
-			if at := l.attribute(kv); at < 0 {
-				return at
-			}
+			l.attributes = append(l.attributes, kv)
 		case 7<<3 | 0:
 			n, i = otlp.Uvarint(b, i)
 			r.dropped = uint32(n)
@@ -177,17 +179,19 @@ func (l *logs) record(out *lines, b []byte) int {
 	return l.line(out, &r)
 }
 
-func (l *logs) attribute(kv []byte) int {
+// attribute appends an attribute to b as a field behind a comma. The second
+// result is a fault if it is malformed.
+func (l *logs) attribute(b, kv []byte) ([]byte, int) {
 	raw, value, at := otlp.KeyValue(kv)
 	if at < 0 {
-		return at
+		return b, at
 	}
 	v, at := otlp.ParseValue(value)
 	if at < 0 {
-		return at
+		return b, at
 	}
 	k := l.keys.find(raw)
-	b := append(l.attributes, k.quoted...)
+	b = append(b, k.quoted...)
 	from := len(b)
 	switch v.Kind {
 	case otlp.String:
@@ -196,14 +200,14 @@ func (l *logs) attribute(kv []byte) int {
 		b = strconv.AppendInt(b, v.Int(), 10)
 	default:
 		if b, at = v.AppendJSON(b); at < 0 {
-			return at
+			return b, at
 		}
 	}
-	l.attributes, l.letters = b, append(l.letters, byte(v.Kind))
+	l.letters = append(l.letters, byte(v.Kind))
 	if k.column > 0 {
 		l.columns[k.column-1].take(v.Kind, b[from:])
 	}
-	return 0
+	return b, 0
 }
 
 // line appends the record's line to out.
@@ -234,7 +238,12 @@ func (l *logs) line(out *lines, r *logRecord) int {
 	b = strconv.AppendUint(append(b, `","flags":`...), uint64(r.flags), 10)
 	b = append(b, `,"attributes":`...)
 	object := len(b)
-	if b = append(b, l.attributes...); len(b) == object {
+	for _, kv := range l.attributes {
+		if b, at = l.attribute(b, kv); at < 0 {
+			return at
+		}
+	}
+	if len(b) == object {
 		b = append(b, '{')
 	}
 	b[object] = '{' // for the comma before the first
@@ -255,15 +264,14 @@ func (l *logs) times(out *lines, r *logRecord) (b []byte, ts int64) {
 	if nanos == 0 {
 		nanos = r.observed
 	}
-	if nanos != 0 {
-		ts = int64(nanos / 1000)
+	if ts = int64(nanos / 1000); nanos != 0 {
 		b = out.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9))
 	} else {
 		ts = out.receivedAt
 		b = append(b, out.receivedText...)
 	}
-	b = strconv.AppendInt(append(b, `,"time_unix_nano":`...), int64(r.time), 10)
-	b = strconv.AppendInt(append(b, `,"observed_time_unix_nano":`...), int64(r.observed), 10)
+	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), r.time)
+	b = out.stamp.appendNanos(append(b, `,"observed_time_unix_nano":`...), r.observed)
 	b = append(append(b, `,"received_at":`...), out.receivedText...)
 	return b, ts
 }

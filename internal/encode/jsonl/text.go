@@ -1,31 +1,56 @@
 package jsonl
 
 import (
+	"math"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
 
-// stamp writes times as RFC 3339. It remembers the last second.
+// stamp writes times. It remembers the last second.
 type stamp struct {
-	sec  int64
-	text []byte // everything before the fraction
+	sec    int64
+	text   []byte // of RFC 3339, everything before the fraction
+	digits []byte // the second in decimal
 }
 
-// append appends a time as a JSON string.
+func (s *stamp) set(sec int64) {
+	if sec == s.sec && len(s.text) > 0 {
+		return
+	}
+	s.sec = sec
+	s.text = time.Unix(sec, 0).UTC().AppendFormat(s.text[:0], `"2006-01-02T15:04:05.`)
+	s.digits = strconv.AppendInt(s.digits[:0], sec, 10)
+}
+
+// append appends a time as a JSON string in RFC 3339.
 func (s *stamp) append(dst []byte, sec int64, nano uint32) []byte {
-	if sec != s.sec || len(s.text) == 0 {
-		s.sec = sec
-		s.text = time.Unix(sec, 0).UTC().AppendFormat(s.text[:0], `"2006-01-02T15:04:05.`)
-	}
-	dst = append(dst, s.text...)
-	var digits [9]byte
-	for i := 8; i >= 0; i-- {
-		digits[i] = byte('0' + nano%10)
-		nano /= 10
-	}
-	dst = append(dst, digits[:]...)
+	s.set(sec)
+	dst = appendNine(append(dst, s.text...), nano)
 	return append(dst, 'Z', '"')
 }
+
+// appendNanos appends Unix nanoseconds as an int64, which those after the year
+// 2262 overflow.
+func (s *stamp) appendNanos(dst []byte, nanos uint64) []byte {
+	if nanos < 1e9 || nanos > math.MaxInt64 {
+		return strconv.AppendInt(dst, int64(nanos), 10)
+	}
+	s.set(int64(nanos / 1e9))
+	return appendNine(append(dst, s.digits...), uint32(nanos%1e9))
+}
+
+// appendNine appends n with nine digits.
+func appendNine(dst []byte, n uint32) []byte {
+	hi, lo := n/10000, n%10000
+	a, b := hi/100, hi%100 // a has three digits
+	return append(dst, byte('0'+a/100), pairs[a%100*2], pairs[a%100*2+1], pairs[b*2], pairs[b*2+1],
+		pairs[lo/100*2], pairs[lo/100*2+1], pairs[lo%100*2], pairs[lo%100*2+1])
+}
+
+const pairs = "00010203040506070809101112131415161718192021222324252627282930313233343536373839" +
+	"4041424344454647484950515253545556575859606162636465666768697071727374757677787980818283848586878889" +
+	"90919293949596979899"
 
 func floorDiv(a, b int64) (q, rest int64) {
 	q, rest = a/b, a%b

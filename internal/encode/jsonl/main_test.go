@@ -1,0 +1,28 @@
+package jsonl
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newEncoder(t testing.TB, c Config) *Encoder {
+	t.Helper()
+	e, err := New(c, 32<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// stage stages entries that are all well-formed.
+func stage(t testing.TB, e *Encoder, entries []Entry) Staged {
+	t.Helper()
+	s, err := e.Stage(entries)
+	if err != nil || len(s.Rejected) > 0 {
+		t.Fatal(err, s.Rejected)
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package encode
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/testbed/duckdbtest"
+)
+
+func TestSameEntriesSameLines(t *testing.T) {
+	batches, _, _ := calls(t, encodetest.Logs(1, 40000))
+	odd := encodeCase(t, inputCase{fill: valueCases()[0].fill})
+	for _, codec := range lineCodecs {
+		spec := lineSpec(codec, DefaultColumns()...)
+		var want [][]byte
+		for _, b := range batches {
+			e := newTestEncoder(t, spec)
+			want = append(want, object(t, e, stage(t, e, b)))
+		}
+		e := newTestEncoder(t, spec)
+		var wg sync.WaitGroup
+		for worker := range 4 {
+			wg.Go(func() {
+				for i := range batches {
+					i := (i + worker) % len(batches)
+					stage(t, e, odd)
+					if got := object(t, e, stage(t, e, batches[i])); !bytes.Equal(got, want[i]) {
+						t.Errorf("%s: batch %d has other bytes on worker %d", codec, i, worker)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestLinesAreJoined(t *testing.T) {
+	for _, c := range []struct{ codec, ext, contentType string }{
+		{"zstd", "jsonl.zst", "application/zstd"}, {"gzip", "jsonl.gz", "application/gzip"}, {"none", "jsonl", "application/jsonl"},
+	} {
+		e, plain := newTestEncoder(t, lineSpec(c.codec)), newTestEncoder(t, lineSpec("none"))
+		var staged, lines []Staged
+		for i, p := range encodetest.Logs(5, 4000) {
+			entries := []Entry{{Payload: p, ReceivedAt: int64(i)}}
+			lines = append(lines, stage(t, plain, entries))
+			staged = append(staged, stage(t, e, entries), stage(t, e, nil))
+			clear(p)
+		}
+		o, err := e.Assemble(testID(), "q7m2q7m2q7m2q", staged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Ext != c.ext || o.ContentType != c.contentType || o.Encoder != linesVersion || o.Records != 4000 {
+			t.Errorf("object says %q %q %q, %d records", o.Ext, o.ContentType, o.Encoder, o.Records)
+		}
+		file := bytes.Join(o.Segments, nil)
+		if c.codec == "gzip" && !bytes.Equal(file[:9], []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, file[8]}) {
+			t.Errorf("a gzip header of % x carries more than it must", file[:10])
+		}
+		if !bytes.Equal(unpacked(t, c.codec, file), object(t, plain, lines...)) {
+			t.Errorf("%s: the frames do not add up to the lines", c.codec)
+		}
+		if none := object(t, e, stage(t, e, nil)); len(unpacked(t, c.codec, none)) != 0 || (len(none) == 0) != (c.codec == "none") {
+			t.Errorf("%s: an object without records has the bytes % x", c.codec, none)
+		}
+	}
+}
+
+func TestLinesAllocateNothingPerRecord(t *testing.T) {
+	batches, records, _ := calls(t, encodetest.Logs(3, 10000))
+	for _, codec := range lineCodecs {
+		e := newTestEncoder(t, lineSpec(codec, DefaultColumns()...))
+		n := testing.AllocsPerRun(3, func() {
+			for _, b := range batches {
+				stage(t, e, b)
+			}
+		})
+		if n/float64(records) > 0.01 {
+			t.Errorf("%s: %.3f allocations a record", codec, n/float64(records))
+		}
+	}
+}
+
+func TestReplacedIsCountedInLines(t *testing.T) {
+	e := newTestEncoder(t, lineSpec("none"))
+	bad := record(msg(5, str(1, "\xff")), str(3, "\xff"), attr(6, "\xff", "a\xfe\xfeb\xffc"), attr(6, `"\`, "ok"))
+	if s := stage(t, e, []Entry{{Payload: bad}}); s.Replaced != 4 {
+		t.Errorf("%d strings counted as mended, want 4", s.Replaced)
+	}
+}
+
+// DuckDB finds names and types by itself, over several frames or members.
+func TestDuckDBReadsLines(t *testing.T) {
+	db := duckdbtest.Open(t)
+	for _, codec := range lineCodecs {
+		e := newTestEncoder(t, lineSpec(codec, DefaultColumns()...))
+		var staged []Staged
+		for i, p := range encodetest.Logs(5, 3000) {
+			staged = append(staged, stage(t, e, []Entry{{Payload: p, ReceivedAt: encodetest.Start/1000 + int64(i)}}))
+		}
+		path := savedAs(t, "object."+map[string]string{"zstd": "jsonl.zst", "gzip": "jsonl.gz", "none": "jsonl"}[codec], object(t, e, staged...))
+		r := db.Query(`SELECT count(*), count(DISTINCT trace_id) > 10, min(ts)::VARCHAR LIKE '2026-09-21%', typeof(any_value(time_unix_nano)),
+			min(time_unix_nano) > 1789990000000000000, count(DISTINCT service_name) > 3, count(resource_attributes), sum((http_route IS NOT NULL)::INT) > 10
+			FROM read_json(` + duckdbtest.Quote(path) + `)`)
+		if got := fmt.Sprint(r.Rows); got != "[[3000 true true BIGINT true true 3000 true]]" {
+			t.Errorf("%s: DuckDB says %s", codec, got)
+		}
+	}
+	// With the columns spelled out it reads anything.
+	e := newTestEncoder(t, lineSpec("zstd", testColumns()...))
+	var entries []Entry
+	for _, c := range inputCases() {
+		if !strings.Contains(c.name, "10 MiB") {
+			entries = append(entries, encodeCase(t, c)...)
+		}
+	}
+	staged := stage(t, e, entries)
+	path := savedAs(t, "hostile.jsonl.zst", object(t, e, staged))
+	r := db.Query(`SELECT count(*), count(body) > 10 FROM read_json(` + duckdbtest.Quote(path) +
+		`, format = 'newline_delimited', maximum_object_size = 100000000,
+		columns = {ts: 'VARCHAR', time_unix_nano: 'BIGINT', body: 'JSON', attributes: 'JSON', resource_attributes: 'JSON', "int": 'BIGINT', "double": 'DOUBLE'})`)
+	if got := fmt.Sprint(r.Rows); got != fmt.Sprintf("[[%d true]]", staged.Rows) {
+		t.Errorf("DuckDB says %s of %d lines", got, staged.Rows)
+	}
+}
+
+func savedAs(t testing.TB, name string, file []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLineSpecIsValidated(t *testing.T) {
+	for want, change := range map[string]func(*Spec){
+		`codec "snappy"`:        func(s *Spec) { s.Codec = "snappy" },
+		`codec "gzip" with lev`: func(s *Spec) { s.Codec, s.Level = "gzip", "9" },
+		`signal "profiles"`:     func(s *Spec) { s.Signal = "profiles" },
+		`which is empty`:        func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
+	} {
+		spec := lineSpec("zstd")
+		change(&spec)
+		if _, err := New(spec); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want one with %q", err, want)
+		}
+	}
+}
