@@ -110,14 +110,14 @@ func BenchmarkAccept(b *testing.B) {
 				names[i] = fmt.Sprintf("tenant-%05d", i)
 			}
 			var seq uint64
-			stamp := time.Now().UnixMicro()
+			stamp := time.Now().Add(time.Hour).UnixMicro() // nothing is due
 			b.ReportAllocs()
 			for b.Loop() {
 				stamp++
 				for i := range group {
 					seq++
 					group[i] = wal.Entry{
-						Seq: seq, Writer: "w", Stamp: stamp, Tenant: names[seq%uint64(tenants)],
+						Seq: seq, Writer: "w", Stamp: stamp, Segment: 1 << 40, Tenant: names[seq%uint64(tenants)],
 						Signal: "logs", Items: 1, Payload: payload,
 					}
 				}

@@ -240,7 +240,15 @@ func TestEntryLargerThanTheMemory(t *testing.T) {
 		synctest.Wait()
 		p.crash()
 		// The limit was lowered below the entry.
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if strings.Contains(op.Key, "other") {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
 		p = w.start(d, settings{data: 1 << 20, maxAge: time.Minute})
+		eventually(t, func() bool { return p.wal.Stats().Entries == 1 })
+		w.bucket.Script(nil)
 		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
 		assert.Len(t, w.bodies("acme"), 2)
 		assert.Len(t, w.bodies("other"), 1)

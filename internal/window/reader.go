@@ -106,11 +106,16 @@ func (r *Runtime) accept(entries []wal.Entry, charged share) {
 	}
 	for _, p := range r.touched {
 		p.touched = false
-		if p.open != nil && p.open.pinned == nil && p.open.expected(p.ratio) >= r.size(p.open) {
-			r.seal(p, flush.Size)
-		}
-		r.report(p)
+		r.grown(p)
 	}
+}
+
+// grown takes notice of a partition that has all records of a stamp.
+func (r *Runtime) grown(p *part) {
+	if w := p.open; w != nil && w.pinned == nil && w.expected(p.ratio) >= r.size(w) {
+		r.seal(p, flush.Size)
+	}
+	r.report(p)
 }
 
 // take hands one entry to its partition.

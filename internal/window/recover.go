@@ -145,7 +145,7 @@ func (r *Runtime) recovered(p *part, dests map[origin]*destination, err error) {
 	for _, e := range entries {
 		r.admit(p, e)
 	}
-	r.report(p)
+	r.grown(p)
 	r.pinsDue = math.MinInt64
 	r.advance(r.safe())
 	r.dispatch()
