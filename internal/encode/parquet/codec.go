@@ -21,6 +21,10 @@ const (
 	ZstdDefault  Codec = "zstd-3"
 )
 
+// zstdWindow is how far back matches are looked for. A larger one makes pages
+// no smaller, and the encoder twice as much larger.
+const zstdWindow = 512 << 10
+
 // compressor appends compressed pages. One is for one goroutine at a time;
 // what it makes of a page does not depend on earlier pages.
 type compressor interface {
@@ -42,7 +46,8 @@ func newCompressor(c Codec) (compressor, error) {
 		return nil, fmt.Errorf("codec %q is not known", c)
 	}
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))
+		zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true),
+		zstd.WithWindowSize(zstdWindow), zstd.WithAllLitEntropyCompression(true))
 	if err != nil {
 		return nil, fmt.Errorf("set up zstd: %w", err)
 	}
