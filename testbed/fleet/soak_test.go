@@ -5,6 +5,7 @@ package fleet
 import (
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -100,6 +101,9 @@ func (s *soak) watchLag() (stop func()) {
 			}
 			for _, r := range s.replicas {
 				lag := r.Metric("lag")
+				if math.IsNaN(lag) {
+					continue // the replica is down, or frozen
+				}
 				s.mu.Lock()
 				s.lags = append(s.lags, lag)
 				s.mu.Unlock()

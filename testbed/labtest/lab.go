@@ -99,7 +99,10 @@ func (l *Lab) Journal() *judge.Journal {
 
 // Forget begins a new journal: what was sent so far is nobody's business any
 // more. No load may run.
-func (l *Lab) Forget() { l.journal.Reset() }
+func (l *Lab) Forget() {
+	l.journal.Reset()
+	clear(l.seen)
+}
 
 // BucketDir is where the bucket's objects lie as files.
 func (l *Lab) BucketDir() string { return l.Server.BucketDir(l.Bucket) }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,10 +67,10 @@ func (r *Replica) AwaitStatus(state, text string) Status {
 }
 
 // Metric is the sum of one of the exporter's metrics over its attributes, such
-// as "wal_bytes"; 0 while there is none.
+// as "wal_bytes"; NaN while there is none.
 func (r *Replica) Metric(name string) float64 {
 	body, _ := fetch("http://" + r.metrics + "/metrics")
-	var sum float64
+	sum, found := 0.0, false
 	lines := bufio.NewScanner(strings.NewReader(string(body)))
 	for lines.Scan() {
 		line := lines.Text()
@@ -79,10 +80,20 @@ func (r *Replica) Metric(name string) float64 {
 			continue
 		}
 		if v, err := strconv.ParseFloat(line[end+1:], 64); err == nil {
-			sum += v
+			sum, found = sum+v, true
 		}
 	}
+	if !found {
+		return math.NaN()
+	}
 	return sum
+}
+
+// AwaitIdle waits until the replica's queue is empty: everything that it took
+// is committed, and it knows.
+func (r *Replica) AwaitIdle() {
+	r.lab.t.Helper()
+	r.lab.Await("the queue is empty", func() bool { return r.Metric("wal_entries") == 0 })
 }
 
 // matches says whether a Prometheus name is that of a metric, with or without

@@ -32,6 +32,8 @@ type Stats struct {
 	Acked   atomic.Int64 // records
 	Unknown atomic.Int64 // records
 	Errors  atomic.Int64 // requests that were not acknowledged
+
+	LastError atomic.Pointer[string] // what the newest of them was answered
 }
 
 // Run sends until the duration is over or ctx ends, then waits for the answers
@@ -115,6 +117,8 @@ func (s *sender) send(client plogotlp.GRPCClient, seq int) (acked bool, err erro
 	resp, sendErr := client.Export(ctx, plogotlp.NewExportRequestFromLogs(logs(request, records, s.BodyBytes)))
 	if sendErr != nil || resp.PartialSuccess().RejectedLogRecords() > 0 {
 		s.stats.Errors.Add(1)
+		answer := fmt.Sprint(sendErr, resp.PartialSuccess().ErrorMessage())
+		s.stats.LastError.Store(&answer)
 		s.stats.Unknown.Add(int64(s.Records))
 		return false, s.journal.write(entry{Request: request, State: "unknown"})
 	}
