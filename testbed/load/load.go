@@ -115,10 +115,13 @@ func (s *sender) send(client plogotlp.GRPCClient, seq int) (acked bool, err erro
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
 	resp, sendErr := client.Export(ctx, plogotlp.NewExportRequestFromLogs(logs(request, records, s.BodyBytes)))
-	if sendErr != nil || resp.PartialSuccess().RejectedLogRecords() > 0 {
-		s.stats.Errors.Add(1)
-		answer := fmt.Sprint(sendErr, resp.PartialSuccess().ErrorMessage())
+	if sendErr == nil && resp.PartialSuccess().RejectedLogRecords() > 0 {
+		sendErr = errors.New(resp.PartialSuccess().ErrorMessage())
+	}
+	if sendErr != nil {
+		answer := sendErr.Error()
 		s.stats.LastError.Store(&answer)
+		s.stats.Errors.Add(1)
 		s.stats.Unknown.Add(int64(s.Records))
 		return false, s.journal.write(entry{Request: request, State: "unknown"})
 	}
