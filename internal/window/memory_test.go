@@ -179,7 +179,8 @@ func TestOutageOfAnHour(t *testing.T) {
 }
 
 // TestOutageDoesNotReadBackForNothing bounds what is read from the WAL while
-// the bucket is down: attempts ask first.
+// the bucket is down and windows push each other out of memory: attempts ask
+// first.
 func TestOutageDoesNotReadBackForNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -187,108 +188,61 @@ func TestOutageDoesNotReadBackForNothing(t *testing.T) {
 		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20, queue: q.wrap})
 		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
 		r := rand.New(rand.NewPCG(1, 3))
-		for i := range 300 {
-			p.append("acme", noise(r, fmt.Sprint(i), 20, 500)...)
+		for i := range 30 {
+			for k := range 10 {
+				p.append(fmt.Sprint("t", k), noise(r, fmt.Sprint(i), 20, 500)...)
+			}
 			time.Sleep(time.Second)
 		}
+		time.Sleep(time.Minute)
 		before := q.reread.Load()
 		time.Sleep(time.Hour)
 		assert.Less(t, q.reread.Load()-before, int64(300), "not even once each")
 		w.bucket.Script(nil)
 		p.quiet()
-		assert.Len(t, w.bodies("acme"), 6000)
+		assert.Len(t, w.bodies("t3"), 600)
 		p.shutdown()
 	})
 }
 
-// TestManyFailingPartitionsStayWithinTheLimit has more tenants fail than fit
-// encoded: the smallest object is a hundred times its record.
-func TestManyFailingPartitionsStayWithinTheLimit(t *testing.T) {
+// TestWindowIsReadBackThoughMemoryIsFull has others hold all the memory in
+// windows that stay open for an hour.
+func TestWindowIsReadBackThoughMemoryIsFull(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20})
-		synctest.Wait()
+		down := true
 		w.bucket.Script(func(op laketest.Op) laketest.Fault {
-			if op.Kind == laketest.PutIfAbsent {
+			if down && strings.Contains(op.Key, "acme") && op.Kind == laketest.PutIfAbsent {
 				return laketest.Fault{Before: errDown}
 			}
 			return laketest.Fault{}
 		})
-		recs := make([]wal.Record, 300)
-		for i := range recs {
-			recs[i] = record(fmt.Sprintf("t%04d", i), "x")
+		p := w.start(newDisk(), settings{maxAge: time.Hour, data: 1 << 20, limits: func(tenant string) flush.Config {
+			if tenant == "acme" {
+				return flush.Config{TargetSize: 1 << 40, MaxAge: time.Second}
+			}
+			return flush.Config{}
+		}})
+		r := rand.New(rand.NewPCG(1, 6))
+		p.append("acme", noise(r, "a", 100, 1000)...)
+		time.Sleep(30 * time.Second)
+		done := make(chan struct{})
+		p.events <- func() { p.evict(1<<40, (*part).stuck); close(done) }
+		<-done
+		for i := 0; ; i++ {
+			if held, _ := p.budget.usage(); held > p.budget.usable()-20000 {
+				break
+			}
+			p.append(fmt.Sprint("t", i%20), noise(r, fmt.Sprint(i), 10, 1000)...)
+			synctest.Wait()
 		}
-		require.NoError(t, p.wal.Append(t.Context(), recs...))
-		time.Sleep(2 * time.Minute)
-		_, peak := p.budget.usage()
-		assert.LessOrEqual(t, peak, p.budget.limit)
-		w.bucket.Script(nil)
-		p.quiet()
-		p.shutdown()
-	})
-}
-
-func TestEntryLargerThanTheMemory(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		d := newDisk()
-		p := w.start(d, settings{})
-		r := rand.New(rand.NewPCG(1, 4))
-		p.append("other", "a")
-		p.append("acme", noise(r, "huge", 1, 3<<20)...)
-		p.append("acme", "b")
-		synctest.Wait()
-		p.crash()
-		// The limit was lowered below the entry.
-		w.bucket.Script(func(op laketest.Op) laketest.Fault {
-			if strings.Contains(op.Key, "other") {
-				return laketest.Fault{Before: errDown}
-			}
-			return laketest.Fault{}
-		})
-		p = w.start(d, settings{data: 1 << 20, maxAge: time.Minute})
-		eventually(t, func() bool { return p.wal.Stats().Entries == 1 })
-		w.bucket.Script(nil)
-		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
-		assert.Len(t, w.bodies("acme"), 2)
-		assert.Len(t, w.bodies("other"), 1)
-		p.shutdown()
-	})
-}
-
-// TestRecutOfWindowTooLargeToReadBack has a window sealed on a wrong
-// expectation, dropped from memory, and found not to fit when it is read back.
-func TestRecutOfWindowTooLargeToReadBack(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		d := newDisk()
-		q := &counted{}
-		p := w.start(d, settings{data: 32 << 20, target: 16 << 20})
-		r := rand.New(rand.NewPCG(1, 5))
-		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
-		for i := range 30 {
-			p.append("acme", noise(r, fmt.Sprint(i), 20, 5000)...)
-			time.Sleep(time.Second)
-		}
-		p.crash()
-		w.bucket.Script(nil)
-		// Sealed as one window by a process with more memory.
-		p = w.start(d, settings{data: 32 << 20, maxAge: 40 * time.Second, step: func(l string) {}})
-		w.bucket.Script(func(op laketest.Op) laketest.Fault {
-			if op.Kind == laketest.PutIfAbsent {
-				return laketest.Fault{Before: errDown}
-			}
-			return laketest.Fault{}
-		})
-		time.Sleep(time.Minute)
-		require.Len(t, p.wal.Seals(), 1)
-		p.crash()
-		w.bucket.Script(nil)
-		p = w.start(d, settings{data: 2 << 20, maxAge: time.Hour, queue: q.wrap})
+		require.Empty(t, p.seen.windows())
+		down = false
+		time.Sleep(10 * time.Second)
+		assert.Len(t, w.bodies("acme"), 100)
+		assert.Len(t, p.seen.windows(), 1, "the others' windows stay open")
 		time.Sleep(2 * time.Hour)
 		p.quiet()
-		assert.Len(t, w.bodies("acme"), 600)
-		assert.Greater(t, len(w.windows("acme")), 2, "in smaller windows")
 		p.shutdown()
 	})
 }

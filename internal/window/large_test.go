@@ -1,0 +1,108 @@
+package window
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/s3window/s3window/internal/lake/laketest"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+// TestManyFailingPartitionsStayWithinTheLimit has more tenants fail than fit
+// encoded: the smallest object is a hundred times its record.
+func TestManyFailingPartitionsStayWithinTheLimit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{maxAge: time.Minute, data: 1 << 20})
+		synctest.Wait()
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		recs := make([]wal.Record, 300)
+		for i := range recs {
+			recs[i] = record(fmt.Sprintf("t%04d", i), "x")
+		}
+		require.NoError(t, p.wal.Append(t.Context(), recs...))
+		time.Sleep(2 * time.Minute)
+		_, peak := p.budget.usage()
+		assert.LessOrEqual(t, peak, p.budget.limit)
+		w.bucket.Script(nil)
+		p.quiet()
+		p.shutdown()
+	})
+}
+
+func TestEntryLargerThanTheMemory(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{})
+		r := rand.New(rand.NewPCG(1, 4))
+		p.append("other", "a")
+		p.append("acme", noise(r, "huge", 1, 3<<20)...)
+		p.append("acme", "b")
+		synctest.Wait()
+		p.crash()
+		// The limit was lowered below the entry.
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if strings.Contains(op.Key, "other") {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		p = w.start(d, settings{data: 1 << 20, maxAge: time.Minute})
+		eventually(t, func() bool { return p.wal.Stats().Entries == 1 })
+		w.bucket.Script(nil)
+		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
+		assert.Len(t, w.bodies("acme"), 2)
+		assert.Len(t, w.bodies("other"), 1)
+		p.shutdown()
+	})
+}
+
+// TestRecutOfWindowTooLargeToReadBack has a window sealed on a wrong
+// expectation, dropped from memory, and found not to fit when it is read back.
+func TestRecutOfWindowTooLargeToReadBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		q := &counted{}
+		p := w.start(d, settings{data: 32 << 20, target: 16 << 20})
+		r := rand.New(rand.NewPCG(1, 5))
+		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
+		for i := range 30 {
+			p.append("acme", noise(r, fmt.Sprint(i), 20, 5000)...)
+			time.Sleep(time.Second)
+		}
+		p.crash()
+		w.bucket.Script(nil)
+		// Sealed as one window by a process with more memory.
+		p = w.start(d, settings{data: 32 << 20, maxAge: 40 * time.Second, step: func(l string) {}})
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		time.Sleep(time.Minute)
+		require.Len(t, p.wal.Seals(), 1)
+		p.crash()
+		w.bucket.Script(nil)
+		p = w.start(d, settings{data: 2 << 20, maxAge: time.Hour, queue: q.wrap})
+		time.Sleep(2 * time.Hour)
+		p.quiet()
+		assert.Len(t, w.bodies("acme"), 600)
+		assert.Greater(t, len(w.windows("acme")), 2, "in smaller windows")
+		p.shutdown()
+	})
+}
