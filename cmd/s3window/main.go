@@ -34,6 +34,7 @@ type output struct {
 func commands() []command {
 	return []command{
 		{"verify", "judge a lake from its bucket alone", runVerify},
+		{"replay", "send committed windows to an OTLP receiver", runReplay},
 	}
 }
 

@@ -22,10 +22,13 @@ type target struct {
 }
 
 // register adds the flags of a target to a command's own.
-func (t *target) register(f *flag.FlagSet) {
-	f.StringVar(&t.endpoint, "endpoint", os.Getenv("AWS_ENDPOINT_URL"), "URL of the object store; empty = AWS")
+func (t *target) register(f *flag.FlagSet) { t.registerAs(f, "endpoint") }
+
+// registerAs is register for commands that have another use for -endpoint.
+func (t *target) registerAs(f *flag.FlagSet, endpoint string) {
+	f.StringVar(&t.endpoint, endpoint, os.Getenv("AWS_ENDPOINT_URL"), "URL of the object store; empty = AWS")
 	f.StringVar(&t.region, "region", firstOf(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), s3client.Default().Region), "region of the bucket")
-	f.BoolVar(&t.pathStyle, "path-style", false, "put the bucket into the path instead of the host name (always with -endpoint)")
+	f.BoolVar(&t.pathStyle, "path-style", false, "put the bucket into the path instead of the host name (always with -"+endpoint+")")
 	f.StringVar(&t.prefix, "prefix", "", "prefix of the lake in a directory that is a whole bucket")
 }
 
