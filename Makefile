@@ -47,16 +47,24 @@ lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds t
 	$(BIN)/golangci-lint run ./...
 
 .PHONY: e2e
-e2e: build test-tools ## real processes: SIGKILL at every step, bucket faults, two collectors
-	go test -tags e2e -count=1 -timeout 40m $(E2EFLAGS) ./testbed/e2e/...
+e2e: build test-tools ## real processes: SIGKILL at every step, fleets of three, every fault
+	go test -tags e2e -count=1 -p 1 -timeout 60m $(E2EFLAGS) ./testbed/e2e/... ./testbed/fleet/ ./testbed/faults/
 
 .PHONY: e2e-short
 e2e-short: ## the part of e2e that CI runs
 	@$(MAKE) --no-print-directory e2e E2EFLAGS="-short"
 
+.PHONY: examples
+examples: build ## the collector takes every example, and Kubernetes' types its manifests
+	cd examples/check && go test -count=1 ./...
+
 .PHONY: soak
-soak: build test-tools ## SOAK=10m of load with a SIGKILL at random every few seconds, judged at the end
-	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/e2e/
+soak: build test-tools ## SOAK=10m of a fleet under load that is killed, frozen and restarted at random, judged at the end
+	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/fleet/
+
+.PHONY: faults
+faults: build test-tools ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone
+	S3WINDOW_OUTAGE=$${OUTAGE:-1m} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
 
 .PHONY: bench
 bench: ## the Go benchmarks

@@ -56,8 +56,9 @@ func (r *report) print() {
 		return
 	}
 	fmt.Println("\n| fault | lasted | status of the exporter | requests refused, and how | records taken meanwhile | all committed after | peak memory | records lost or twice |\n|---|---|---|---|---|---|---|---|")
+	cell := strings.NewReplacer("|", "/", "\n", "; ", os.TempDir(), "")
 	for _, f := range r.lines {
 		fmt.Printf("| %s | %.0f s | %s | %d %s | %d | %.1f s | %d MiB | %s |\n", f.fault, f.lasted.Seconds(),
-			strings.ReplaceAll(f.status, "|", "/"), f.refused, f.answer, f.meanwhile, f.recovered.Seconds(), f.resident>>20, f.verdict)
+			cell.Replace(f.status), f.refused, cell.Replace(f.answer), f.meanwhile, f.recovered.Seconds(), f.resident>>20, f.verdict)
 	}
 }
