@@ -12,12 +12,9 @@ import (
 	"testing"
 )
 
-// PostgresUser is the superuser of Postgres' database.
-const PostgresUser = "probe"
-
-// Postgres starts a PostgreSQL server whose database postgres lets everybody in.
-// extra are further arguments.
-func Postgres(t testing.TB, extra ...string) *Server {
+// Postgres starts a PostgreSQL server with the database postgres, whose
+// superuser is User.
+func Postgres(t testing.TB, o Options) *Server {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(found) == 0 {
@@ -26,21 +23,45 @@ func Postgres(t testing.TB, extra ...string) *Server {
 	bin := filepath.Dir(found[len(found)-1])
 	dir, as := postgresDir(t)
 	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", PostgresUser, "-E", "UTF8", "--no-sync")
-	initdb.Dir, initdb.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL}
+	auth := []string{"-A", "trust"}
+	if o.Password != "" {
+		auth = []string{"-A", "scram-sha-256", "--pwfile", give(t, dir, "password", []byte(o.Password), as)}
+	}
+	initdb := exec.Command(filepath.Join(bin, "initdb"), append(auth, "-D", data, "-U", User, "-E", "UTF8", "--no-sync")...)
+	initdb.Dir, initdb.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as}
 	if out, err := initdb.CombinedOutput(); err != nil {
 		t.Fatalf("make a database: %v\n%s", err, out)
+	}
+	var encryption []string
+	if o.TLS != nil {
+		encryption = []string{
+			"-c", "ssl=on", "-c", "ssl_cert_file=" + give(t, dir, "cert.pem", o.TLS.Cert, as), "-c", "ssl_key_file=" + give(t, dir, "key.pem", o.TLS.Key, as),
+		}
 	}
 	return start(t, "postgres", func(address string) spec {
 		host, port, _ := net.SplitHostPort(address)
 		return spec{
-			argv: append([]string{filepath.Join(bin, "postgres"), "-D", data, "-h", host, "-p", port, "-k", dir}, extra...),
+			argv: append([]string{filepath.Join(bin, "postgres"), "-D", data, "-h", host, "-p", port, "-k", dir, "-c", "max_connections=500"}, encryption...),
 			dir:  dir, as: as,
 			ready: func(ctx context.Context, _ string) error {
 				return exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-q", "-h", host, "-p", port).Run()
 			},
 		}
 	})
+}
+
+// give writes a file that belongs to as.
+func give(t testing.TB, dir, name string, content []byte, as *syscall.Credential) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	err := os.WriteFile(path, content, 0o600)
+	if err == nil && as != nil {
+		err = os.Chown(path, int(as.Uid), int(as.Gid))
+	}
+	if err != nil {
+		t.Fatalf("give a file to PostgreSQL: %v", err)
+	}
+	return path
 }
 
 // postgresDir makes a directory, and says who must run the server in it: not

@@ -12,46 +12,86 @@ import (
 	"testing"
 )
 
-// Etcd starts a cluster of one etcd member. extra are further arguments.
-func Etcd(t testing.TB, extra ...string) *Server {
+// Options are how a server lets clients in.
+type Options struct {
+	// TLS is the server's certificate; nil: connections are plain.
+	TLS *Certificate
+	// Password lets User in; empty: everybody is let in. Not for etcd.
+	Password string
+}
+
+// User is who has the password, where a server has users.
+const User = "probe"
+
+// Etcd starts a cluster of one etcd member.
+func Etcd(t testing.TB, o Options) *Server {
 	t.Helper()
 	path, dir, peer := binary(t, "etcd"), t.TempDir(), "http://"+FreeAddress(t)
 	return start(t, "etcd", func(address string) spec {
-		scheme := "http://"
-		for _, argument := range extra {
-			if strings.HasPrefix(argument, "--cert-file") {
-				scheme = "https://"
-			}
+		scheme, argv := "http://", []string{path, "--data-dir", dir, "--log-level", "warn"}
+		if o.TLS != nil {
+			scheme, argv = "https://", append(argv, "--cert-file", o.TLS.CertFile, "--key-file", o.TLS.KeyFile)
 		}
 		return spec{
-			argv: append([]string{
-				path, "--data-dir", dir, "--log-level", "warn",
-				"--listen-client-urls", scheme + address, "--advertise-client-urls", scheme + address,
-				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default=" + peer,
-				"--listen-metrics-urls", "",
-			}, extra...),
+			argv: append(argv, "--listen-client-urls", scheme+address, "--advertise-client-urls", scheme+address,
+				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer),
 			ready: dials,
 		}
 	})
 }
 
-// NATS starts a NATS server with JetStream. extra are
-// further arguments.
-func NATS(t testing.TB, extra ...string) *Server {
+// NATS starts a NATS server with JetStream.
+func NATS(t testing.TB, o Options) *Server {
+	t.Helper()
+	return nats(t, o)
+}
+
+// NATSCluster starts three NATS servers that form a cluster.
+func NATSCluster(t testing.TB) []*Server {
+	t.Helper()
+	var routes, urls []string
+	for range 3 {
+		routes = append(routes, FreeAddress(t))
+		urls = append(urls, "nats-route://"+routes[len(routes)-1])
+	}
+	var members []*Server
+	for i, route := range routes {
+		members = append(members, nats(t, Options{}, "--cluster_name", "test", "--server_name", fmt.Sprint("n", i),
+			"--cluster", "nats://"+route, "--routes", strings.Join(urls, ",")))
+	}
+	return members
+}
+
+func nats(t testing.TB, o Options, extra ...string) *Server {
 	t.Helper()
 	path, dir := binary(t, "nats-server"), t.TempDir()
 	return start(t, "nats-server", func(address string) spec {
 		host, port, _ := net.SplitHostPort(address)
-		return spec{
-			argv:  append([]string{path, "-a", host, "-p", port, "-js", "-sd", dir}, extra...),
-			ready: says("", "INFO "),
+		argv := append([]string{path, "-a", host, "-p", port, "-js", "-sd", dir}, extra...)
+		if o.TLS != nil {
+			argv = append(argv, "--tls", "--tlscert", o.TLS.CertFile, "--tlskey", o.TLS.KeyFile)
 		}
+		if o.Password != "" {
+			argv = append(argv, "--user", User, "--pass", o.Password)
+		}
+		return spec{argv: argv, ready: says("", "INFO ")}
 	})
 }
 
-// Redis starts a Redis server that appends to a file and syncs every write.
-// extra are further arguments.
-func Redis(t testing.TB, extra ...string) *Server {
+// Redis starts a Redis server that appends to a file and syncs every write. The
+// password is that of its default user.
+func Redis(t testing.TB, o Options) *Server {
+	t.Helper()
+	return redis(t, o)
+}
+
+// RedisCluster starts a node of a Redis Cluster that has no slots yet.
+func RedisCluster(t testing.TB) *Server {
+	t.Helper()
+	return redis(t, Options{}, "--cluster-enabled", "yes")
+}
+
+func redis(t testing.TB, o Options, extra ...string) *Server {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -60,18 +100,17 @@ func Redis(t testing.TB, extra ...string) *Server {
 	dir := t.TempDir()
 	return start(t, "redis-server", func(address string) spec {
 		host, port, _ := net.SplitHostPort(address)
-		ready := says("PING\r\n", "")
-		for _, argument := range extra {
-			if argument == "--tls-port" {
-				ready = dials
-			}
+		argv := []string{path, "--bind", host, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "always"}
+		argv = append(argv, extra...)
+		if o.Password != "" {
+			argv = append(argv, "--requirepass", o.Password)
 		}
-		return spec{
-			argv: append([]string{
-				path, "--bind", host, "--port", port, "--dir", dir, "--save", "", "--appendonly", "yes", "--appendfsync", "always",
-			}, extra...),
-			ready: ready,
+		if o.TLS != nil {
+			argv = append(argv, "--port", "0", "--tls-port", port, "--tls-auth-clients", "no",
+				"--tls-cert-file", o.TLS.CertFile, "--tls-key-file", o.TLS.KeyFile, "--tls-ca-cert-file", o.TLS.CertFile)
+			return spec{argv: argv, ready: dials}
 		}
+		return spec{argv: append(argv, "--port", port), ready: says("PING\r\n", "")}
 	})
 }
 

@@ -29,7 +29,7 @@ func config(server *servers.Server, t testing.TB) etcd.Config {
 }
 
 func TestConformance(t *testing.T) {
-	server := servers.Etcd(t)
+	server := servers.Etcd(t, servers.Options{})
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 // TestRestart has a server of its own, which the other tests' servers must not
 // be.
 func TestRestart(t *testing.T) {
-	server := servers.Etcd(t)
+	server := servers.Etcd(t, servers.Options{})
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
@@ -49,4 +49,6 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-func BenchmarkPut(b *testing.B) { leasetest.BenchmarkPut(b, open(b, config(servers.Etcd(b), b))) }
+func BenchmarkPut(b *testing.B) {
+	leasetest.BenchmarkPut(b, open(b, config(servers.Etcd(b, servers.Options{}), b)))
+}

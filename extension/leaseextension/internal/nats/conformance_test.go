@@ -30,7 +30,7 @@ func config(server *servers.Server, t testing.TB) nats.Config {
 }
 
 func TestConformance(t *testing.T) {
-	server := servers.NATS(t)
+	server := servers.NATS(t, servers.Options{})
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 // TestRestart has a server of its own, which the other tests' servers must not
 // be.
 func TestRestart(t *testing.T) {
-	server := servers.NATS(t)
+	server := servers.NATS(t, servers.Options{})
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
@@ -50,4 +50,6 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-func BenchmarkPut(b *testing.B) { leasetest.BenchmarkPut(b, open(b, config(servers.NATS(b), b))) }
+func BenchmarkPut(b *testing.B) {
+	leasetest.BenchmarkPut(b, open(b, config(servers.NATS(b, servers.Options{}), b)))
+}

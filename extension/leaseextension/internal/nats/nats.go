@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,6 +31,9 @@ import (
 const (
 	operation = "KV-Operation" // header of markers
 	deleted   = "DEL"
+
+	askTries   = 10
+	askTimeout = 500 * time.Millisecond
 
 	// listers is how many registers List reads at once.
 	listers = 8
@@ -71,7 +75,7 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 	if err != nil {
 		return message{}, err
 	}
-	answer, err := conn.nats.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.stream, ask)
+	answer, err := s.ask(ctx, conn, "$JS.API.STREAM.MSG.GET."+s.stream, ask)
 	if err != nil {
 		return message{}, s.failed("get", key, err)
 	}
@@ -103,6 +107,20 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 		found.marker = header.Get(operation) != "" // DEL, or PURGE by hand
 	}
 	return found, nil
+}
+
+// ask sends a request again when nobody answers: while a bucket has no leader,
+// servers drop what only the leader answers.
+func (s *Store) ask(ctx context.Context, conn *connection, subject string, body []byte) (answer *natsgo.Msg, err error) {
+	for range askTries {
+		patience, cancel := context.WithTimeout(ctx, askTimeout)
+		answer, err = conn.nats.RequestWithContext(patience, subject, body)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return answer, err
+		}
+	}
+	return answer, err
 }
 
 // Put implements register.Store.

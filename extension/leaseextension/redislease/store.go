@@ -1,0 +1,163 @@
+package redislease
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+)
+
+const (
+	fieldValue    = "value"
+	fieldRevision = "revision"
+
+	// page is about how many keys one SCAN looks at.
+	page = 1000
+)
+
+// Scripts run alone in the server: nothing comes between the comparison and the
+// write. They answer what they met.
+const (
+	done     = 1
+	conflict = 0
+	missing  = -1
+
+	putScript = `local at = redis.call('HGET', KEYS[1], 'revision')
+if (at or '') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'value', ARGV[2], 'revision', ARGV[3])
+return 1`
+
+	deleteScript = `local at = redis.call('HGET', KEYS[1], 'revision')
+if not at then return -1 end
+if at ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+return 1`
+)
+
+// Store is a leaseextension.Store in a Redis or Valkey server: one hash per
+// register.
+//
+// A revision is drawn at random by every write: a server that has lost writes in
+// a failover never gives a revision of a lost one to another.
+type Store struct {
+	client redis.UniversalClient
+	prefix string
+}
+
+// Get implements leaseextension.Store. It reads from the master.
+func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+	answer, err := s.client.HMGet(ctx, s.prefix+key, fieldValue, fieldRevision).Result()
+	if err != nil {
+		return leaseextension.Record{}, s.failed("get", key, err)
+	}
+	if answer[0] == nil && answer[1] == nil {
+		return leaseextension.Record{}, leaseextension.ErrNotFound
+	}
+	value, valued := answer[0].(string)
+	revision, revised := answer[1].(string)
+	if !valued || !revised || revision == "" {
+		return leaseextension.Record{}, s.failed("get", key, errors.New("it is no lease: its value or revision is missing"))
+	}
+	return leaseextension.Record{Key: key, Value: []byte(value), Revision: revision}, nil
+}
+
+// Put implements leaseextension.Store.
+//
+// Crash before this: the old version. Crash after it: the new one, if the server
+// syncs every write (appendfsync always) and its place is not taken by a replica
+// that has not seen it.
+func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	revision := rand.Text()
+	answer, err := redis.NewScript(putScript).Run(ctx, s.client, []string{s.prefix + key}, ifRevision, value, revision).Int()
+	switch {
+	case err != nil:
+		return "", s.failed("put", key, err)
+	case answer != done:
+		return "", leaseextension.ErrConflict
+	}
+	return revision, nil
+}
+
+// Delete implements leaseextension.Store.
+func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	answer, err := redis.NewScript(deleteScript).Run(ctx, s.client, []string{s.prefix + key}, ifRevision).Int()
+	switch {
+	case err != nil:
+		return s.failed("delete", key, err)
+	case answer == missing:
+		return leaseextension.ErrNotFound
+	case answer == conflict:
+		return leaseextension.ErrConflict
+	}
+	return nil
+}
+
+// List implements leaseextension.Store. It scans every key of the database.
+func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+	keys, err := s.keys(ctx, s.prefix+prefix)
+	if err != nil {
+		return nil, s.failed("list", prefix, err)
+	}
+	var records []leaseextension.Record
+	for _, key := range keys {
+		rec, err := s.Get(ctx, strings.TrimPrefix(key, s.prefix))
+		if errors.Is(err, leaseextension.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
+	}
+	slices.SortFunc(records, func(a, b leaseextension.Record) int { return cmp.Compare(a.Key, b.Key) })
+	return records, nil
+}
+
+// keys returns the keys that start with prefix, of all masters, each once.
+func (s *Store) keys(ctx context.Context, prefix string) ([]string, error) {
+	var mu sync.Mutex
+	found := map[string]bool{}
+	scan := func(ctx context.Context, node redis.Cmdable) error {
+		keys := node.ScanType(ctx, 0, literal(prefix)+"*", page, "hash").Iterator()
+		for keys.Next(ctx) {
+			mu.Lock()
+			found[keys.Val()] = true
+			mu.Unlock()
+		}
+		return keys.Err()
+	}
+	var err error
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		err = cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error { return scan(ctx, node) })
+	} else {
+		err = scan(ctx, s.client)
+	}
+	keys := make([]string, 0, len(found))
+	for key := range found {
+		keys = append(keys, key)
+	}
+	return keys, err
+}
+
+// literal is the pattern that matches s alone.
+func literal(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `^`, `\^`, `-`, `\-`).Replace(s)
+}
+
+func (s *Store) failed(verb, key string, err error) error {
+	return fmt.Errorf("%s key %q: %w", verb, s.prefix+key, err)
+}
