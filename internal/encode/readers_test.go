@@ -73,19 +73,13 @@ func parquetGoRow(schema *pq.Schema, row pq.Row) (cells []string) {
 	}
 	at := 0
 	for _, f := range schema.Fields() {
-		if f.Leaf() {
-			cells = append(cells, parquetGoCell(leaves[at][0]))
-			at++
-			continue
+		n := leafCount(f)
+		var of [][]pq.Value
+		for i := range n {
+			of = append(of, leaves[at+i])
 		}
-		s := ""
-		for i, k := range leaves[at] {
-			if !k.IsNull() {
-				s += pair(string(k.ByteArray()), string(leaves[at+1][i].ByteArray()))
-			}
-		}
-		cells = append(cells, s)
-		at += 2
+		cells = append(cells, nestedCell(f, of, 0, 0))
+		at += n
 	}
 	return cells
 }
@@ -156,11 +150,15 @@ func arrowCell(a arrow.Array, i int) string {
 		return fmt.Sprint(a.Value(i))
 	case *array.Map:
 		from, to := a.ValueOffsets(i)
-		s := ""
+		var s strings.Builder
 		for j := int(from); j < int(to); j++ {
-			s += pair(a.Keys().(*array.String).Value(j), a.Items().(*array.String).Value(j))
+			s.WriteString(pair(a.Keys().(*array.String).Value(j), a.Items().(*array.String).Value(j)))
 		}
-		return s
+		return s.String()
+	case *array.List:
+		return arrowList(a, i)
+	case *array.Struct:
+		return arrowStruct(a, i)
 	}
 	return fmt.Sprintf("unexpected type %T", a)
 }
@@ -200,12 +198,11 @@ func duckCell(v any) string {
 		}
 		return oracleDouble(v)
 	case []any:
-		s := ""
+		var s strings.Builder
 		for _, e := range v {
-			kv := e.(map[string]any)
-			s += pair(kv["key"].(string), kv["value"].(string))
+			s.WriteString(duckElement(e))
 		}
-		return s
+		return s.String()
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

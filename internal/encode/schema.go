@@ -1,10 +1,26 @@
 package encode
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/s3window/s3window/internal/partition"
+)
 
 // SchemaVersion is the version of the signals' schemas, as manifests and object
 // footers carry it.
 func SchemaVersion() int {
 	n, _ := strconv.Atoi(schemaVersion)
 	return n
+}
+
+// columnsOf returns the columns of a signal's schema before the promoted ones,
+// in order, or nil where the signal has none.
+func columnsOf(s partition.Signal) []string {
+	switch s {
+	case partition.Logs:
+		return logColumns[:]
+	case partition.Traces:
+		return traceColumns[:]
+	}
+	return nil
 }

@@ -64,7 +64,7 @@ func (s Spec) codec() (parquet.Codec, error) {
 
 func (s Spec) validate() error {
 	var errs []error
-	if s.Signal != partition.Logs {
+	if columnsOf(s.Signal) == nil {
 		errs = append(errs, fmt.Errorf("signal %q cannot be encoded", s.Signal))
 	}
 	switch s.Format {
@@ -84,7 +84,7 @@ func (s Spec) validate() error {
 
 func (s Spec) validateColumns() (errs []error) {
 	names := map[string]bool{}
-	for _, n := range logColumns {
+	for _, n := range columnsOf(s.Signal) {
 		names[n] = true
 	}
 	sources := map[Column]bool{}

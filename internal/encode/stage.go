@@ -19,7 +19,7 @@ const maxPayload = 256 << 20
 // stager is the working memory of one Stage call.
 type stager struct {
 	table *parquet.Table
-	rows  *logs
+	rows  rows
 
 	groups   []located
 	order    []uint32 // indexes into groups, clustered by service
@@ -49,7 +49,7 @@ func newStager(spec Spec) (*stager, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stager{table: t, rows: newLogs(t, spec.Columns), services: dict.NewStrings()}
+	s := &stager{table: t, rows: newRows(t, spec), services: dict.NewStrings()}
 	s.reset()
 	return s, nil
 }

@@ -1,0 +1,117 @@
+package encode
+
+import (
+	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/encode/parquet"
+)
+
+// rowAttributes are the attribute columns of rows: the map, its types, and the
+// promoted columns.
+type rowAttributes struct {
+	entries  *parquet.Map
+	types    *parquet.Label
+	promoted []promotedRow
+	letters  []byte
+	text     []byte
+}
+
+func (a *rowAttributes) columns(t *parquet.Table) {
+	a.entries = t.Map("attributes", a.classify)
+	a.types = t.Label("attributes_types", false)
+}
+
+// classify returns the number, from 1, of the column that a key is promoted
+// to, or 0.
+func (a *rowAttributes) classify(key []byte) int32 {
+	for i := range a.promoted {
+		if a.promoted[i].key == string(key) {
+			return int32(i + 1)
+		}
+	}
+	return 0
+}
+
+// put puts a KeyValue message of the row under construction into its promoted
+// column or the map.
+func (a *rowAttributes) put(kv []byte) int {
+	key, value, at := otlp.KeyValue(kv)
+	if at < 0 {
+		return at
+	}
+	v, at := otlp.ParseValue(value)
+	if at < 0 {
+		return at
+	}
+	k := a.entries.Find(key)
+	if k.Class != 0 && a.promoted[k.Class-1].take(v) {
+		return 0
+	}
+	a.entries.Key(k, key)
+	a.letters = append(a.letters, byte(v.Kind))
+	a.text, at = putText(a.entries, v, a.text)
+	return at
+}
+
+func (a *rowAttributes) endRow() {
+	a.entries.EndRow()
+	a.types.Add(a.letters)
+	a.letters = a.letters[:0]
+}
+
+func (a *rowAttributes) reset()    { a.letters = a.letters[:0] }
+func (a *rowAttributes) held() int { return cap(a.letters) + cap(a.text) }
+
+// elementAttributes are the attribute fields of the elements of a list, such
+// as events.
+type elementAttributes struct {
+	entries *parquet.ListMap
+	types   *parquet.ListLabel
+	letters []byte
+	text    []byte
+}
+
+func newElementAttributes(l *parquet.List) elementAttributes {
+	return elementAttributes{entries: l.Map("attributes"), types: l.Label("attributes_types")}
+}
+
+// put is rowAttributes.put for the element under construction.
+func (a *elementAttributes) put(kv []byte) int {
+	key, value, at := otlp.KeyValue(kv)
+	if at < 0 {
+		return at
+	}
+	v, at := otlp.ParseValue(value)
+	if at < 0 {
+		return at
+	}
+	a.entries.Key(a.entries.Find(key), key)
+	a.letters = append(a.letters, byte(v.Kind))
+	a.text, at = putText(&a.entries.Map, v, a.text)
+	return at
+}
+
+func (a *elementAttributes) end() {
+	a.types.Add(a.letters)
+	a.letters = a.letters[:0]
+}
+
+func (a *elementAttributes) reset()    { a.letters = a.letters[:0] }
+func (a *elementAttributes) held() int { return cap(a.letters) + cap(a.text) }
+
+// putText ends an entry of m with the text of v. It returns the scratch that it
+// was given, and a fault if v is malformed.
+func putText(m *parquet.Map, v otlp.Value, text []byte) ([]byte, int) {
+	switch v.Kind {
+	case otlp.String:
+		m.String(v.Raw)
+		return text, 0
+	case otlp.Int:
+		m.Int(v.Int())
+		return text, 0
+	}
+	text, at := v.AppendText(text[:0])
+	if at >= 0 {
+		m.String(text)
+	}
+	return text, at
+}

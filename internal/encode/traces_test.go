@@ -1,0 +1,326 @@
+package encode
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/testbed/duckdbtest"
+)
+
+type tracesCase struct {
+	name string
+	fill func(ptrace.Traces)
+}
+
+func oneSpan(fill func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, sp ptrace.Span)) func(ptrace.Traces) {
+	return func(x ptrace.Traces) {
+		rs := x.ResourceSpans().AppendEmpty()
+		ss := rs.ScopeSpans().AppendEmpty()
+		fill(rs, ss, ss.Spans().AppendEmpty())
+	}
+}
+
+func spanOnly(fill func(ptrace.Span)) func(ptrace.Traces) {
+	return oneSpan(func(_ ptrace.ResourceSpans, _ ptrace.ScopeSpans, sp ptrace.Span) { fill(sp) })
+}
+
+func tracesCases() []tracesCase {
+	const bad = "a\xff\xfeb\xc3"
+	return []tracesCase{
+		{"nothing", func(ptrace.Traces) {}},
+		{"an empty span", spanOnly(func(ptrace.Span) {})},
+		{"every field", oneSpan(everySpanField)},
+		{"an end alone", spanOnly(func(sp ptrace.Span) { sp.SetEndTimestamp(1234567) })},
+		{"an end before the start", spanOnly(func(sp ptrace.Span) {
+			sp.SetStartTimestamp(2000)
+			sp.SetEndTimestamp(1000)
+		})},
+		{"extreme numbers", spanOnly(func(sp ptrace.Span) {
+			sp.SetStartTimestamp(1)
+			sp.SetEndTimestamp(math.MaxUint64)
+			sp.SetKind(math.MinInt32)
+			sp.Status().SetCode(math.MaxInt32)
+			sp.SetFlags(math.MaxUint32)
+			sp.SetDroppedAttributesCount(math.MaxUint32)
+			sp.SetDroppedEventsCount(math.MaxUint32)
+			sp.SetDroppedLinksCount(math.MaxUint32)
+			sp.Events().AppendEmpty().SetTimestamp(math.MaxUint64)
+			sp.Links().AppendEmpty().SetFlags(math.MaxUint32)
+		})},
+		{"kinds and codes", func(x ptrace.Traces) {
+			ss := x.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+			for i := range 7 {
+				sp := ss.Spans().AppendEmpty()
+				sp.SetKind(ptrace.SpanKind(i))
+				sp.Status().SetCode(ptrace.StatusCode(i))
+			}
+		}},
+		{"lists of many lengths", func(x ptrace.Traces) {
+			ss := x.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty()
+			for i := range 80 {
+				listsOfLength(ss.Spans().AppendEmpty(), i%5, i%4, i%3)
+			}
+			listsOfLength(ss.Spans().AppendEmpty(), 3000, 40, 2000)
+		}},
+		{"attributes of every kind", spanOnly(func(sp ptrace.Span) {
+			kinds(sp.Attributes())
+			kinds(sp.Events().AppendEmpty().Attributes())
+			kinds(sp.Links().AppendEmpty().Attributes())
+		})},
+		{"invalid UTF-8 everywhere", oneSpan(func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, sp ptrace.Span) {
+			everySpanField(rs, ss, sp)
+			sp.SetName(bad)
+			sp.TraceState().FromRaw(bad)
+			sp.Status().SetMessage(bad)
+			e, l := sp.Events().AppendEmpty(), sp.Links().AppendEmpty()
+			e.SetName(bad)
+			l.TraceState().FromRaw(bad)
+			for _, m := range []pcommon.Map{sp.Attributes(), e.Attributes(), l.Attributes()} {
+				m.PutStr(bad, bad)
+				m.PutEmptyBytes("y").FromRaw([]byte(bad))
+			}
+		})},
+		{"promoted attributes", oneSpan(func(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, sp ptrace.Span) {
+			for _, m := range []pcommon.Map{rs.Resource().Attributes(), ss.Scope().Attributes(), sp.Attributes(), sp.Events().AppendEmpty().Attributes()} {
+				m.PutStr("promoted", "text")
+				m.PutInt("int", -5)
+				m.PutStr("double", "of another type")
+				m.PutBool("bool", true)
+			}
+		})},
+		{"long values", spanOnly(func(sp ptrace.Span) {
+			long := strings.Repeat("0123456789abcdef", 1<<16)
+			sp.SetName(long)
+			for range 3 {
+				e := sp.Events().AppendEmpty()
+				e.SetName(long)
+				e.Attributes().PutStr(long, long+"x")
+			}
+		})},
+		{"generated", func(x ptrace.Traces) {
+			for _, p := range encodetest.Traces(3, 2000) {
+				y, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(p)
+				if err != nil {
+					panic(err)
+				}
+				y.ResourceSpans().MoveAndAppendTo(x.ResourceSpans())
+			}
+		}},
+	}
+}
+
+func listsOfLength(sp ptrace.Span, events, attributes, links int) {
+	for i := range events {
+		e := sp.Events().AppendEmpty()
+		e.SetTimestamp(pcommon.Timestamp(i))
+		e.SetName("event " + itoa(int64(i%7)))
+		for j := range (i + attributes) % 5 {
+			e.Attributes().PutInt("k"+itoa(int64(j)), int64(i))
+		}
+	}
+	for i := range links {
+		l := sp.Links().AppendEmpty()
+		l.SetSpanID([8]byte{7: byte(i)})
+		for j := range i % 3 {
+			l.Attributes().PutStr("k"+itoa(int64(j)), "v")
+		}
+	}
+}
+
+func everySpanField(rs ptrace.ResourceSpans, ss ptrace.ScopeSpans, sp ptrace.Span) {
+	rs.SetSchemaUrl("https://resource")
+	rs.Resource().SetDroppedAttributesCount(1)
+	rs.Resource().Attributes().PutStr("service.name", "shop")
+	ss.SetSchemaUrl("https://scope")
+	ss.Scope().SetName("lib")
+	ss.Scope().SetVersion("1.2")
+	ss.Scope().SetDroppedAttributesCount(2)
+	ss.Scope().Attributes().PutBool("a", true)
+	sp.SetTraceID([16]byte{1, 15: 255})
+	sp.SetSpanID([8]byte{2, 7: 254})
+	sp.SetParentSpanID([8]byte{3, 7: 253})
+	sp.TraceState().FromRaw("a=b,c=d")
+	sp.SetFlags(0x301)
+	sp.SetName("GET /x")
+	sp.SetKind(ptrace.SpanKindServer)
+	sp.SetStartTimestamp(1789990000123456789)
+	sp.SetEndTimestamp(1789990000223456790)
+	sp.Attributes().PutStr("k", "v")
+	sp.SetDroppedAttributesCount(3)
+	e := sp.Events().AppendEmpty()
+	e.SetTimestamp(1789990000123456999)
+	e.SetName("event")
+	e.Attributes().PutStr("ek", "ev")
+	e.SetDroppedAttributesCount(4)
+	sp.SetDroppedEventsCount(5)
+	l := sp.Links().AppendEmpty()
+	l.SetTraceID([16]byte{4, 15: 252})
+	l.SetSpanID([8]byte{5, 7: 251})
+	l.TraceState().FromRaw("e=f")
+	l.SetFlags(0x100)
+	l.Attributes().PutStr("lk", "lv")
+	l.SetDroppedAttributesCount(6)
+	sp.SetDroppedLinksCount(7)
+	sp.Status().SetCode(ptrace.StatusCodeError)
+	sp.Status().SetMessage("broken")
+}
+
+func tracesSpec(columns ...Column) Spec {
+	return Spec{Signal: partition.Traces, Format: "parquet", Codec: "zstd", Columns: columns}
+}
+
+func tracesEntries(t testing.TB, fill func(ptrace.Traces)) []Entry {
+	t.Helper()
+	traces := ptrace.NewTraces()
+	fill(traces)
+	b, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(traces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []Entry{{Payload: b, ReceivedAt: 1789990000654321}}
+}
+
+func TestTracesAsEveryReaderReadsThem(t *testing.T) {
+	db := duckdbtest.Open(t)
+	spec := tracesSpec(testColumns()...)
+	e := newTestEncoder(t, spec)
+	for _, c := range tracesCases() {
+		t.Run(c.name, func(t *testing.T) {
+			entries := tracesEntries(t, c.fill)
+			staged := stage(t, e, entries)
+			if len(staged.Rejected) > 0 {
+				t.Fatal(staged.Rejected)
+			}
+			want := tracesOracle(t, entries, spec.Columns)
+			if n, err := CountItems(partition.Traces, entries[0].Payload); err != nil || n != len(want.rows) || n != staged.Rows {
+				t.Errorf("CountItems is %d, %v; %d are staged, want %d", n, err, staged.Rows, len(want.rows))
+			}
+			file := object(t, e, staged)
+			for _, r := range readers(db) {
+				for _, d := range differences(r.read(t, file), want) {
+					t.Errorf("%s: %s", r.name, d)
+				}
+			}
+		})
+	}
+}
+
+func TestGoldenTraces(t *testing.T) {
+	spec := tracesSpec(append(DefaultColumns(), testColumns()...)...)
+	e := newTestEncoder(t, spec)
+	var entries []Entry
+	for i, c := range tracesCases()[:11] {
+		entries = append(entries, tracesEntries(t, c.fill)...)
+		entries[i].ReceivedAt += int64(i)
+	}
+	golden(t, "testdata/traces-v1.parquet", object(t, e, stage(t, e, entries), stage(t, e, entries[2:3])))
+	old, err := os.ReadFile("testdata/traces-v1.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tracesOracle(t, entries, spec.Columns)
+	want.rows = append(want.rows, tracesOracle(t, entries[2:3], spec.Columns).rows...)
+	for _, d := range differences(readParquetGo(t, old), want) {
+		t.Error(d)
+	}
+	golden(t, "testdata/traces-v1.txt", []byte(describe(t, old)))
+}
+
+// spanMessage is a request with one span.
+func spanMessage(parts ...[]byte) []byte { return record(parts...) }
+
+func malformedTraces() map[string][]byte {
+	return map[string][]byte{
+		"span as number":          request(msg(2, num(2, 1))),
+		"trace id of 15 bytes":    spanMessage(str(1, strings.Repeat("x", 15))),
+		"span id of 9 bytes":      spanMessage(str(2, strings.Repeat("x", 9))),
+		"parent id of 1 byte":     spanMessage(str(4, "x")),
+		"name as number":          spanMessage(num(5, 1)),
+		"kind as string":          spanMessage(str(6, "x")),
+		"start as varint":         spanMessage(num(7, 1)),
+		"attribute as number":     spanMessage(num(9, 1)),
+		"attribute cut":           spanMessage(msg(9, []byte{0x0a, 9})),
+		"event as number":         spanMessage(num(11, 1)),
+		"event cut":               spanMessage(msg(11, []byte{0x12, 9})),
+		"event time as varint":    spanMessage(msg(11, num(1, 1))),
+		"event attribute":         spanMessage(msg(11, msg(3, num(1, 1)))),
+		"event nested too deep":   spanMessage(msg(11, msg(3, str(1, "k"), msg(2, nested(3000))))),
+		"link trace id":           spanMessage(msg(13, str(1, "x"))),
+		"link span id":            spanMessage(msg(13, str(2, "x"))),
+		"link flags as varint":    spanMessage(msg(13, num(6, 1))),
+		"link attribute":          spanMessage(msg(13, msg(4, []byte{0x0a, 9}))),
+		"status as number":        spanMessage(num(15, 1)),
+		"status code as string":   spanMessage(msg(15, str(3, "x"))),
+		"flags as varint":         spanMessage(num(16, 1)),
+		"flags cut":               spanMessage([]byte{0x85, 0x01, 1}),
+		"events before a bad one": spanMessage(msg(11, str(2, "a"), attr(3, "k", "v")), msg(13, attr(4, "k", "v")), msg(11, num(2, 1))),
+	}
+}
+
+func TestMalformedTracesAreRejectedAlone(t *testing.T) {
+	e := newTestEncoder(t, tracesSpec(testColumns()...))
+	good := tracesEntries(t, oneSpan(everySpanField))[0]
+	other := Entry{Payload: spanMessage(msg(11, str(2, "x")), attr(9, "promoted", "x")), ReceivedAt: 3}
+	want := object(t, e, stage(t, e, []Entry{good, other, good}))
+	for name, payload := range malformedTraces() {
+		t.Run(name, func(t *testing.T) {
+			if _, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(payload); err == nil {
+				t.Error("pdata accepts it")
+			}
+			bad := Entry{Payload: append(bytes.Clone(good.Payload), payload...)}
+			staged := stage(t, e, []Entry{good, bad, other, {Payload: payload}, good})
+			if len(staged.Rejected) != 2 || staged.Rejected[0].Index != 1 || staged.Rejected[1].Index != 3 {
+				t.Fatalf("rejected %v, want entries 1 and 3", staged.Rejected)
+			}
+			if got := object(t, e, staged); !bytes.Equal(got, want) {
+				t.Error("the rejected entries left a trace in the object")
+			}
+		})
+	}
+}
+
+func FuzzStageTraces(f *testing.F) {
+	for _, c := range tracesCases()[:11] {
+		f.Add(tracesEntries(f, c.fill)[0].Payload)
+	}
+	for _, payload := range malformedTraces() {
+		if len(payload) < 1000 {
+			f.Add(payload)
+		}
+	}
+	spec := tracesSpec(testColumns()...)
+	e := newTestEncoder(f, spec)
+	f.Fuzz(func(t *testing.T, payload []byte) { checkTracesAgainstPdata(t, e, spec, payload) })
+}
+
+// checkTracesAgainstPdata is checkAgainstPdata for spans.
+func checkTracesAgainstPdata(t *testing.T, e *Encoder, spec Spec, payload []byte) {
+	t.Helper()
+	entries := []Entry{{Payload: payload, ReceivedAt: 1}}
+	staged := stage(t, e, entries)
+	got := readParquetGo(t, object(t, e, staged))
+	n, err := CountItems(spec.Signal, payload)
+	if len(staged.Rejected) > 0 {
+		if len(got.rows) > 0 {
+			t.Errorf("%d rows of a rejected entry", len(got.rows))
+		}
+		return
+	}
+	if err != nil || n != staged.Rows || n != len(got.rows) {
+		t.Errorf("CountItems is %d, %v; staged are %d rows, read %d", n, err, staged.Rows, len(got.rows))
+	}
+	if _, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(payload); err != nil {
+		return
+	}
+	for _, d := range differences(got, tracesOracle(t, entries, spec.Columns)) {
+		t.Errorf("%x: %s", payload, d)
+	}
+}
