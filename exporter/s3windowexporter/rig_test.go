@@ -242,15 +242,25 @@ func (r *rig) probes() int {
 	return len(keys)
 }
 
-// committed gives the records in committed windows of the tenant.
+// committed gives the records in committed windows of the tenant, in the lake
+// that the configuration has for it.
 func (r *rig) committed(tenant string) int64 {
 	r.t.Helper()
-	settings := r.cfg.S3.client()
-	settings.Endpoint = r.server.Endpoint
+	at := newDirectory(r.cfg).of(tenant).S3
+	if at.Endpoint == r.cfg.S3.Endpoint {
+		at.Endpoint = r.server.Endpoint // not through the proxy
+	}
+	return r.committedIn(at, tenant)
+}
+
+// committedIn is committed in any lake.
+func (r *rig) committedIn(at S3Config, tenant string) int64 {
+	r.t.Helper()
+	settings := at.client()
 	client, err := s3client.New(r.t.Context(), settings)
 	require.NoError(r.t, err)
 	defer s3client.CloseIdle(client)
-	l := lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), r.cfg.S3.ref())
+	l := lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), at.ref())
 	var n int64
 	require.NoError(r.t, l.Manifests(r.t.Context(), partition.ID{Sink: r.cfg.Sink, Tenant: tenant, Signal: partition.Logs},
 		func(_ uint64, m lake.Manifest, _ string) error {
@@ -258,6 +268,20 @@ func (r *rig) committed(tenant string) int64 {
 			return nil
 		}))
 	return n
+}
+
+// tenant gives the tenant settings that change makes of the exporter's. The
+// configuration is a new one, as after an edit and a restart.
+func (r *rig) tenant(name string, change func(*TenantSettings)) {
+	cfg := *r.cfg
+	cfg.Tenants = maps.Clone(cfg.Tenants)
+	if cfg.Tenants == nil {
+		cfg.Tenants = map[string]TenantSettings{}
+	}
+	t := cfg.common()
+	change(&t)
+	cfg.Tenants[name] = t
+	r.cfg = &cfg
 }
 
 func (r *rig) awaitCommitted(tenant string, want int64) {

@@ -116,7 +116,8 @@ func (t *TenantSettings) read(blocks *confmap.Conf, name string) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(exporterOnly())) {
-		if block.Delete(key) {
+		if block.IsSet(key) {
+			block.Delete(key)
 			t.misplaced = append(t.misplaced, key)
 		}
 	}

@@ -21,7 +21,7 @@ func (c *Config) validateTenants() error {
 	var errs []error
 	common := c.common()
 	said := map[string]bool{}
-	for _, err := range common.problems("", c) {
+	for _, err := range append(common.problems("", c), flatten(common.validateFormat(""))...) {
 		said[err.Error()] = true
 	}
 	names := map[string]string{}
@@ -34,9 +34,13 @@ func (c *Config) validateTenants() error {
 			errs = append(errs, fmt.Errorf("`tenants` has %q and %q, which are one tenant: one of the names is the form in which the other is filed", twin, name))
 		}
 		names[partition.Tenant(name)] = name
-		t, at := c.Tenants[name], tenantKey(name)+"::"
+		t := c.Tenants[name]
+		found := t.problems(tenantKey(name)+"::", c)
+		if len(found) == 0 {
+			continue
+		}
 		plain := t.problems("", c)
-		for i, err := range t.problems(at, c) {
+		for i, err := range found {
 			if !said[plain[i].Error()] {
 				errs = append(errs, err)
 			}
@@ -61,7 +65,11 @@ func (t *TenantSettings) problems(at string, c *Config) []error {
 	if t.OnDisabled != onDisabledRefuse && t.OnDisabled != onDisabledDiscard {
 		errs = append(errs, wrong(at+"on_disabled", t.OnDisabled, "refuse or discard", "it says what becomes of requests while `enabled` is false"))
 	}
-	errs = append(errs, t.validateS3(at), t.validateFormat(at), t.validateFlush(at), t.validateShare(at, c.MemoryLimitMiB))
+	errs = append(errs, t.validateS3(at))
+	if common := c.common(); !t.writesLike(&common) { // what is inherited was checked, and that takes long
+		errs = append(errs, t.validateFormat(at))
+	}
+	errs = append(errs, t.validateFlush(at), t.validateShare(at, c.MemoryLimitMiB))
 	if t.Flush.TargetSizeMiB > c.WAL.SegmentSizeMiB && t.Flush.TargetSizeMiB != c.Flush.TargetSizeMiB {
 		errs = append(errs, wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most `wal::segment_size_mib` (%d)", c.WAL.SegmentSizeMiB),
 			"a window never holds more than a segment, so none would reach its size"))
@@ -113,6 +121,12 @@ func badPrefix(p string) string {
 		}
 	}
 	return ""
+}
+
+// writesLike says that objects are encoded as those of other.
+func (t *TenantSettings) writesLike(other *TenantSettings) bool {
+	return t.Format == other.Format && t.Parquet.Codec == other.Parquet.Codec && t.Parquet.Level == other.Parquet.Level &&
+		slices.Equal(t.Parquet.Columns, other.Parquet.Columns) && t.JSONL.HasValue() == other.JSONL.HasValue()
 }
 
 func (t *TenantSettings) validateFormat(at string) error {

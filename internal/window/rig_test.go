@@ -32,6 +32,25 @@ type world struct {
 	bucket *laketest.Memory
 	store  leaseextension.Store
 	ref    lake.Ref
+	own    map[string]*world // tenants that are filed elsewhere
+}
+
+// of is where the tenant is filed.
+func (w *world) of(tenant string) *world {
+	if o, ok := w.own[tenant]; ok {
+		return o
+	}
+	return w
+}
+
+// in is the bucket that ref names.
+func (w *world) in(ref lake.Ref) *laketest.Memory {
+	for _, o := range w.own {
+		if o.ref.Bucket == ref.Bucket {
+			return o.bucket
+		}
+	}
+	return w.bucket
 }
 
 func newWorld(t testing.TB) *world {
@@ -97,7 +116,11 @@ func (w *world) start(d *disk, s settings) *process {
 	if s.align == "" {
 		s.align = partition.AlignHour
 	}
-	info, err := Origins{Sink: "default", Lake: w.ref}.Encode()
+	origins := Origins{Sink: "default", Lake: w.ref, Tenants: map[string]lake.Ref{}}
+	for tenant, o := range w.own {
+		origins.Tenants[tenant] = o.ref
+	}
+	info, err := origins.Encode()
 	require.NoError(w.t, err)
 	var client storage.Client
 	if d != nil {
@@ -129,10 +152,10 @@ func (w *world) start(d *disk, s settings) *process {
 		Memory: s.memory, Consumers: s.consumers, Grace: s.grace,
 		Retry: Retry{Initial: 100 * time.Millisecond, Max: 2 * time.Second},
 		Target: func(tenant string, _ partition.Signal) Target {
-			return Target{Lake: w.ref, Align: s.align, Spec: s.spec, Limits: s.limits(tenant)}
+			return Target{Lake: w.of(tenant).ref, Align: s.align, Spec: s.spec, Limits: s.limits(tenant)}
 		},
 		Open: func(_ string, ref lake.Ref) (*lake.Lake, error) {
-			return lake.New(w.bucket, ref, lake.WithStep(func(l string) {
+			return lake.New(w.in(ref), ref, lake.WithStep(func(l string) {
 				if s.step != nil {
 					s.step(l)
 				}
