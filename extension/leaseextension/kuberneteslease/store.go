@@ -1,0 +1,136 @@
+package kuberneteslease
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
+
+	"github.com/s3window/s3window/extension/leaseextension"
+)
+
+// page is how many objects List reads at once.
+const page = 200
+
+// Store is a leaseextension.Store of Lease objects in one namespace.
+//
+// A revision is the object's UID and its resource version, which the API server
+// takes from etcd's number of the write. The resource version alone would not do:
+// a PUT of a Lease that does not exist creates it, whatever resource version it
+// carries, and is refused only for its UID.
+type Store struct {
+	leases    coordination.LeaseInterface
+	transport *http.Client
+	group     string
+}
+
+// Get implements leaseextension.Store. Without a resource version the API server
+// reads through etcd's quorum, not from its cache.
+func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+	lease, err := s.leases.Get(ctx, s.objectName(key), meta.GetOptions{})
+	if apierrors.IsNotFound(err) && !namespaceMissing(err) {
+		return leaseextension.Record{}, leaseextension.ErrNotFound
+	}
+	if err != nil {
+		return leaseextension.Record{}, s.failed("get", key, err)
+	}
+	rec, err := decode(lease)
+	if err != nil {
+		return leaseextension.Record{}, s.failed("get", key, err)
+	}
+	if rec.Key != key {
+		return leaseextension.Record{}, s.failed("get", key, fmt.Errorf("it is the lease of %q", rec.Key))
+	}
+	return rec, nil
+}
+
+// namespaceMissing tells a namespace that does not exist from an object that
+// does not.
+func namespaceMissing(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+}
+
+// Put implements leaseextension.Store.
+//
+// Crash before this: the old version. Crash after it: the new one, on the disks
+// of a majority of etcd.
+func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
+	lease := s.encode(key, value)
+	var written *v1.Lease
+	var err error
+	if ifRevision == "" {
+		written, err = s.leases.Create(ctx, lease, meta.CreateOptions{})
+	} else {
+		if lease.UID, lease.ResourceVersion, err = parts(ifRevision); err != nil {
+			return "", err
+		}
+		written, err = s.leases.Update(ctx, lease, meta.UpdateOptions{})
+	}
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && ifRevision != "" && !namespaceMissing(err) {
+		return "", leaseextension.ErrConflict
+	}
+	if err != nil {
+		return "", s.failed("put", key, err)
+	}
+	return revision(written), nil
+}
+
+// Delete implements leaseextension.Store.
+func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
+	uid, version, err := parts(ifRevision)
+	if err != nil { // no version has it
+		if _, lookErr := s.Get(ctx, key); lookErr != nil {
+			return lookErr
+		}
+		return err
+	}
+	err = s.leases.Delete(ctx, s.objectName(key), meta.DeleteOptions{Preconditions: &meta.Preconditions{UID: &uid, ResourceVersion: &version}})
+	switch {
+	case apierrors.IsNotFound(err) && !namespaceMissing(err):
+		return leaseextension.ErrNotFound
+	case apierrors.IsConflict(err):
+		return leaseextension.ErrConflict
+	case err != nil:
+		return s.failed("delete", key, err)
+	}
+	return nil
+}
+
+// List implements leaseextension.Store. It reads all leases of the group.
+func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+	options := meta.ListOptions{LabelSelector: groupLabel + "=" + s.group, Limit: page}
+	var records []leaseextension.Record
+	for {
+		found, err := s.leases.List(ctx, options)
+		if err != nil {
+			return nil, s.failed("list", prefix, err)
+		}
+		for i := range found.Items {
+			rec, err := decode(&found.Items[i])
+			if err != nil {
+				return nil, s.failed("list", prefix, err)
+			}
+			if strings.HasPrefix(rec.Key, prefix) {
+				records = append(records, rec)
+			}
+		}
+		if options.Continue = found.Continue; options.Continue == "" {
+			break
+		}
+	}
+	slices.SortFunc(records, func(a, b leaseextension.Record) int { return cmp.Compare(a.Key, b.Key) })
+	return records, nil
+}
+
+func (s *Store) failed(verb, key string, err error) error {
+	return fmt.Errorf("%s lease %q of %q: %w", verb, s.objectName(key), key, err)
+}
