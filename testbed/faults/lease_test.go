@@ -15,6 +15,7 @@ import (
 	"github.com/s3window/s3window/testbed/labtest"
 	"github.com/s3window/s3window/testbed/load"
 	"github.com/s3window/s3window/testbed/s3test"
+	"github.com/s3window/s3window/testbed/servers"
 )
 
 // kv is a lease store of its own, apart from the lake's bucket, with a network
@@ -67,15 +68,30 @@ func TestLeaseStore(t *testing.T) {
 	}
 }
 
-// The process of the lease store is gone and comes back as it was.
+// The process of the lease store is killed and comes back as it was.
 func TestLeaseStoreIsDown(t *testing.T) {
-	k := newKV(t)
-	r := start(t, "the lease store is down", labtest.S3Lease(k.Server, k.Endpoint, k.bucket))
+	for fault, start := range map[string]func(*testing.T) (config string, kill, restart func()){
+		"the lease store is down: S3": func(t *testing.T) (string, func(), func()) {
+			k := newKV(t)
+			return labtest.S3Lease(k.Server, k.Endpoint, k.bucket), k.Kill, k.Restart
+		},
+		"the lease store is down: etcd": func(t *testing.T) (string, func(), func()) {
+			e := servers.Etcd(t, servers.Options{})
+			return labtest.EtcdLease(e.Address), e.Kill, e.Restart
+		},
+	} {
+		t.Run(fault, func(t *testing.T) { killLeaseStore(t, fault, start) })
+	}
+}
+
+func killLeaseStore(t *testing.T, fault string, store func(*testing.T) (config string, kill, restart func())) {
+	config, kill, restart := store(t)
+	r := start(t, fault, config)
 	r.broken()
-	k.Kill()
+	kill()
 	r.goesOn(2000)
 	r.says("commit")
-	k.Restart()
+	restart()
 	r.mended()
 	r.refusesNothing()
 	r.ends()

@@ -32,7 +32,7 @@ type finding struct {
 	meanwhile int64         // records acknowledged while the fault lasted
 	lasted    time.Duration // the fault
 	recovered time.Duration // from its end until all is committed
-	resident  int64         // peak
+	memory    int64         // peak, without mapped files
 	verdict   string
 }
 
@@ -59,6 +59,6 @@ func (r *report) print() {
 	cell := strings.NewReplacer("|", "/", "\n", "; ", os.TempDir(), "")
 	for _, f := range r.lines {
 		fmt.Printf("| %s | %.0f s | %s | %d %s | %d | %.1f s | %d MiB | %s |\n", f.fault, f.lasted.Seconds(),
-			cell.Replace(f.status), f.refused, cell.Replace(f.answer), f.meanwhile, f.recovered.Seconds(), f.resident>>20, f.verdict)
+			cell.Replace(f.status), f.refused, cell.Replace(f.answer), f.meanwhile, f.recovered.Seconds(), f.memory>>20, f.verdict)
 	}
 }

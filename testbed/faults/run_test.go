@@ -90,8 +90,10 @@ func (r *run) ends() {
 	r.t.Helper()
 	r.c.Shutdown()
 	v := r.Judge()
-	r.found.resident = r.c.Peak.Resident()
-	require.LessOrEqual(r.t, r.found.resident, int64(memoryLimit+overhead))
+	// The pages of the queue's file, which bbolt maps, are the system's to
+	// take back, so they are not counted.
+	r.found.memory = r.c.Peak.Anonymous()
+	require.LessOrEqual(r.t, r.found.memory, int64(memoryLimit+overhead))
 	r.found.verdict = "0 of " + count(v.Acked)
 	findings.add(r.found)
 	r.t.Logf("%+v", r.found)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestSIGKILLsAtRandom(t *testing.T) {
-	for name, leases := range map[string]leases{"leases in the bucket": inBucket, "leases of two seconds": shortLived} {
+	for name, leases := range map[string]leases{"leases in the bucket": inBucket, "leases of two seconds": shortLived, "leases in etcd": inEtcd} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, leases)
 			sending := f.Send(traffic, f.replicas...)
@@ -31,7 +31,13 @@ func TestSIGKILLsAtRandom(t *testing.T) {
 // A replica that is frozen for longer than the TTL is taken over, and finds
 // that out when it wakes up.
 func TestFrozenBeyondTheTTL(t *testing.T) {
-	f := newFleet(t, shortLived)
+	for name, leases := range map[string]leases{"leases in the bucket": shortLived, "leases in etcd": inEtcd} {
+		t.Run(name, func(t *testing.T) { freezeBeyondTheTTL(t, leases) })
+	}
+}
+
+func freezeBeyondTheTTL(t *testing.T, leases leases) {
+	f := newFleet(t, leases)
 	sending := f.Send(traffic, f.replicas...)
 	for range rounds(2, 8) {
 		sending.AwaitMore(int64(f.random.IntN(1500)))
@@ -103,7 +109,7 @@ func TestReplicaThatNeverComesBack(t *testing.T) {
 	require.Zero(t, v.Doubled)
 	t.Logf("%d acknowledged records are owed by the WAL of the lost replica", v.Lost)
 
-	heir := f.Replica("gw-3", shortLived(f.Lab)...)
+	heir := f.Replica("gw-3", shortLived(t, f.Lab)...)
 	heir.WAL = lost.WAL
 	heir.Start()
 	f.replicas = append(f.replicas[:2:2], heir)
@@ -154,7 +160,7 @@ func TestWALRestoredFromAnOldCopy(t *testing.T) {
 // once, and the new records of both too.
 func TestWALCopiedAndOpenedTwice(t *testing.T) {
 	f := newFleet(t, shortLived)
-	r, twin := f.replicas[0], f.Replica("twin", shortLived(f.Lab)...)
+	r, twin := f.replicas[0], f.Replica("twin", shortLived(t, f.Lab)...)
 	sending := f.Send(traffic, f.replicas...)
 	sending.AwaitMore(1500)
 	r.Kill()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/s3window/s3window/testbed/labtest"
 	"github.com/s3window/s3window/testbed/load"
+	"github.com/s3window/s3window/testbed/servers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,15 +28,20 @@ type fleet struct {
 }
 
 // leases says where a fleet keeps them.
-type leases func(*labtest.Lab) []string
+type leases func(*testing.T, *labtest.Lab) []string
 
 // inBucket is what no configuration gives: leases beside the lake, with the
 // TTL of 30 s.
-func inBucket(*labtest.Lab) []string { return nil }
+func inBucket(*testing.T, *labtest.Lab) []string { return nil }
 
 // shortLived are leases of the extension, in the lake's bucket.
-func shortLived(l *labtest.Lab) []string {
+func shortLived(_ *testing.T, l *labtest.Lab) []string {
 	return []string{labtest.S3Lease(l.Server, l.Server.Endpoint, l.Bucket)}
+}
+
+// inEtcd are leases of the extension, in an etcd of their own.
+func inEtcd(t *testing.T, _ *labtest.Lab) []string {
+	return []string{labtest.EtcdLease(servers.Etcd(t, servers.Options{}).Address)}
 }
 
 // newFleet starts three collectors.
@@ -44,8 +50,9 @@ func newFleet(t *testing.T, leases leases) *fleet {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	f := &fleet{Lab: labtest.New(t), t: t, random: rand.New(rand.NewPCG(seed, seed))}
+	config := leases(t, f.Lab)
 	for _, name := range []string{"gw-0", "gw-1", "gw-2"} {
-		r := f.Replica(name, leases(f.Lab)...)
+		r := f.Replica(name, config...)
 		r.Launch()
 		f.replicas = append(f.replicas, r)
 	}

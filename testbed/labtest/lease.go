@@ -14,11 +14,8 @@ const LeaseTTL = 2 * time.Second
 // server, reached at endpoint. It may be the lake's bucket, or a lease store of
 // its own.
 func S3Lease(server *s3test.Server, endpoint, bucket string) string {
-	return fmt.Sprintf(`yaml:
-extensions:
-  lease:
+	return lease(fmt.Sprintf(`
     backend: s3
-    ttl: %v
     s3:
       bucket: %s
       endpoint: %s
@@ -26,11 +23,27 @@ extensions:
       path_style: true
       access_key_id: %s
       secret_access_key: %s
-      timeout: 2s
+      timeout: 2s`, bucket, endpoint, server.AccessKey, server.SecretKey))
+}
+
+// EtcdLease is configuration for Replica: leases of LeaseTTL in etcd at an
+// address.
+func EtcdLease(address string) string {
+	return lease(fmt.Sprintf(`
+    backend: etcd
+    etcd:
+      endpoints: ["http://%s"]`, address))
+}
+
+func lease(backend string) string {
+	return fmt.Sprintf(`yaml:
+extensions:
+  lease:
+    ttl: %v%s
 exporters:
   s3window:
     lease: lease
 service:
   extensions: [file_storage/wal, healthcheckv2, lease]
-`, LeaseTTL, bucket, endpoint, server.AccessKey, server.SecretKey)
+`, LeaseTTL, backend)
 }
