@@ -55,7 +55,7 @@ func benchmarkFloor(b *testing.B, calls [][]Entry, codec string) {
 	var ratios []float64
 	size := 0
 	for b.Loop() {
-		for range 12 {
+		for range 15 {
 			t := cpu()
 			size = len(bytes.Join(stageAll(b, e, calls), nil))
 			encode = append(encode, cpu()-t)
