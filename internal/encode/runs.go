@@ -19,6 +19,8 @@ func newRows(t *parquet.Table, spec Spec) rows {
 	switch spec.Signal {
 	case partition.Traces:
 		return newTraces(t, spec.Columns)
+	case partition.Metrics:
+		return newMetrics(t, spec.Columns)
 	default:
 		return newLogs(t, spec.Columns)
 	}

@@ -21,6 +21,8 @@ func columnsOf(s partition.Signal) []string {
 		return logColumns[:]
 	case partition.Traces:
 		return traceColumns[:]
+	case partition.Metrics:
+		return metricColumnNames[:]
 	}
 	return nil
 }

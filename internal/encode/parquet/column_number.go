@@ -226,3 +226,8 @@ func (c *OptionalNumber) flush(t *Table, rows int) {
 	body := c.def.end(t.body[:0], t.rows)
 	c.write(t, body, content{rows: rows, values: rows, nulls: rows - c.len()})
 }
+
+// OptionalInt32 adds a column of INT32 that may be absent.
+func (t *Table) OptionalInt32(name string) *OptionalNumber {
+	return t.newOptionalNumber(name, format.Int32)
+}
