@@ -270,20 +270,6 @@ func (r *rig) committedIn(at S3Config, tenant string) int64 {
 	return n
 }
 
-// tenant gives the tenant settings that change makes of the exporter's. The
-// configuration is a new one, as after an edit and a restart.
-func (r *rig) tenant(name string, change func(*TenantSettings)) {
-	cfg := *r.cfg
-	cfg.Tenants = maps.Clone(cfg.Tenants)
-	if cfg.Tenants == nil {
-		cfg.Tenants = map[string]TenantSettings{}
-	}
-	t := cfg.common()
-	change(&t)
-	cfg.Tenants[name] = t
-	r.cfg = &cfg
-}
-
 func (r *rig) awaitCommitted(tenant string, want int64) {
 	r.t.Helper()
 	r.await(func() bool { return r.committed(tenant) >= want })

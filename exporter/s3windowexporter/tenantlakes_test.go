@@ -2,6 +2,7 @@ package s3windowexporter
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,20 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/testbed/s3test"
 )
+
+// tenant gives the tenant settings that change makes of the exporter's. The
+// configuration is a new one, as after an edit and a restart.
+func (r *rig) tenant(name string, change func(*TenantSettings)) {
+	cfg := *r.cfg
+	cfg.Tenants = maps.Clone(cfg.Tenants)
+	if cfg.Tenants == nil {
+		cfg.Tenants = map[string]TenantSettings{}
+	}
+	t := cfg.common()
+	change(&t)
+	cfg.Tenants[name] = t
+	r.cfg = &cfg
+}
 
 // forbid has every request for the bucket refused.
 func (r *rig) forbid(bucket string) {
