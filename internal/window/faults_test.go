@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,12 +26,15 @@ type faulty struct {
 
 // calls counts what a run asks of each store; with a fault it breaks one call.
 type calls struct {
+	mu    sync.Mutex // guards everything below
 	seen  map[string]int
 	fault faulty
 }
 
 // pass is asked at every call and says what becomes of it.
 func (c *calls) pass(store string) (before, after error, pause time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	n := c.seen[store]
 	c.seen[store]++
 	if c.fault.store != store || c.fault.n != n {
@@ -117,13 +121,11 @@ func (c *calls) live(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 	}
 	appendTo(p, "left")
-	fault := c.fault
-	c.fault = faulty{}
+	w.bucket.Script(nil)
 	w.store.(*kv).set(nil)
 	d.set(nil)
 	d.setAfter(nil)
 	p.crash()
-	c.fault = fault
 	p = w.start(d, settings{maxAge: 2 * time.Second, data: 1 << 20})
 	c.install(w, d)
 	appendTo(p, "b")

@@ -205,7 +205,7 @@ func TestShutdownIsCutShortByItsContext(t *testing.T) {
 		defer cancel()
 		require.ErrorIs(t, p.Shutdown(ctx), context.DeadlineExceeded)
 		p.crash()
-		for _, err := range p.seen.health {
+		for _, err := range p.seen.healths() {
 			if err != nil {
 				assert.NotContains(t, err.Error(), "canceled", "ending is no trouble")
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,7 +163,7 @@ func TestOutageOfAnHour(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		assert.Positive(t, p.wal.Stats().UnreadEntries, "references have their share, then the reader waits")
-		require.ErrorContains(t, p.seen.health[len(p.seen.health)-1], "down")
+		require.ErrorContains(t, p.seen.lastHealth(), "down")
 		before := q.reread.Load()
 		w.bucket.Script(nil)
 		eventually(t, func() bool { return p.wal.Stats().Entries == 0 })
@@ -173,7 +174,7 @@ func TestOutageOfAnHour(t *testing.T) {
 			got := w.bodies(tenant)
 			assert.Len(t, got, n)
 		}
-		assert.NoError(t, p.seen.health[len(p.seen.health)-1])
+		assert.NoError(t, p.seen.lastHealth())
 		p.shutdown()
 	})
 }
@@ -210,9 +211,9 @@ func TestOutageDoesNotReadBackForNothing(t *testing.T) {
 func TestWindowIsReadBackThoughMemoryIsFull(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
-		down := true
+		var up atomic.Bool
 		w.bucket.Script(func(op laketest.Op) laketest.Fault {
-			if down && strings.Contains(op.Key, "acme") && op.Kind == laketest.PutIfAbsent {
+			if !up.Load() && strings.Contains(op.Key, "acme") && op.Kind == laketest.PutIfAbsent {
 				return laketest.Fault{Before: errDown}
 			}
 			return laketest.Fault{}
@@ -237,7 +238,7 @@ func TestWindowIsReadBackThoughMemoryIsFull(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Empty(t, p.seen.windows())
-		down = false
+		up.Store(true)
 		time.Sleep(10 * time.Second)
 		assert.Len(t, w.bodies("acme"), 100)
 		assert.Len(t, p.seen.windows(), 1, "the others' windows stay open")

@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/wal"
@@ -11,9 +12,9 @@ import (
 // counted is a queue that counts, and that can withhold entries.
 type counted struct {
 	*wal.WAL
-	reread   atomic.Int64 // entries read back
-	withhold atomic.Bool  // Reread misses every other entry
-	sealErr  atomic.Pointer[error]
+	reread    atomic.Int64 // entries read back
+	withhold  atomic.Bool  // Reread misses every other entry
+	sealDelay atomic.Int64
 }
 
 func (c *counted) wrap(q *wal.WAL) Queue { c.WAL = q; return c }
@@ -32,8 +33,12 @@ func (c *counted) Reread(ctx context.Context, seqs []uint64) ([]wal.Entry, error
 }
 
 func (c *counted) PutSeal(ctx context.Context, value []byte) (uint64, error) {
-	if err := c.sealErr.Load(); err != nil {
-		return 0, *err
+	if d := c.sealDelay.Load(); d > 0 {
+		wait(ctx, time.Duration(d))
+		if err := ctx.Err(); err != nil { // it takes effect all the same
+			_, _ = c.WAL.PutSeal(context.WithoutCancel(ctx), value)
+			return 0, err
+		}
 	}
 	return c.WAL.PutSeal(ctx, value)
 }

@@ -60,3 +60,18 @@ func (r *recorder) reasons() map[flush.Reason]int {
 	}
 	return out
 }
+
+// healths are what was told of the health, in order.
+func (r *recorder) healths() []error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.health)
+}
+
+func (r *recorder) lastHealth() error {
+	h := r.healths()
+	if len(h) == 0 {
+		return nil
+	}
+	return h[len(h)-1]
+}

@@ -88,3 +88,23 @@ func TestTwinSeals(t *testing.T) {
 		p.shutdown()
 	})
 }
+
+// TestRestartWhileASealIsWritten has a partition decided anew while the seal of
+// its window is on its way to the disk.
+func TestRestartWhileASealIsWritten(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		q := &counted{}
+		q.sealDelay.Store(int64(5 * time.Second))
+		p := w.start(newDisk(), settings{maxAge: 2 * time.Second, queue: q.wrap})
+		p.append("acme", "a")
+		time.Sleep(4 * time.Second)
+		done := make(chan struct{})
+		p.events <- func() { p.restart(p.parts[key{"acme", "logs"}]); close(done) }
+		<-done
+		time.Sleep(time.Minute)
+		p.quiet()
+		assert.Equal(t, []string{"a"}, w.bodies("acme"))
+		p.shutdown()
+	})
+}

@@ -153,10 +153,10 @@ func TestOverlapThatRepeats(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
 		var reads, commits atomic.Int64
-		broken := true
+		var mended atomic.Bool
 		p := w.start(newDisk(), settings{maxAge: time.Second, log: func(l Log) Log {
 			return stubborn{l, &reads, &commits, func(cw commit.Window) error {
-				if broken && cw.ID.Tenant == "acme" {
+				if !mended.Load() && cw.ID.Tenant == "acme" {
 					return &commit.Overlap{Writer: cw.Writer, After: cw.After, End: 0}
 				}
 				return nil
@@ -168,7 +168,7 @@ func TestOverlapThatRepeats(t *testing.T) {
 		assert.Less(t, commits.Load(), int64(700))
 		assert.Less(t, reads.Load(), int64(700))
 		assert.Equal(t, []string{"b"}, w.bodies("beta"))
-		broken = false
+		mended.Store(true)
 		p.quiet()
 		assert.Equal(t, []string{"a"}, w.bodies("acme"))
 		p.shutdown()
@@ -198,7 +198,7 @@ func TestBlockedLogStopsItsPartitionAndSaysSo(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		assert.Greater(t, len(w.bodies("beta")), 50)
-		last := p.seen.health[len(p.seen.health)-1]
+		last := p.seen.lastHealth()
 		require.ErrorContains(t, last, next)
 		require.ErrorContains(t, last, "acme")
 		w.bucket.Remove(next)
@@ -226,15 +226,15 @@ func TestStorageThatFails(t *testing.T) {
 		require.Error(t, p.wal.Append(t.Context(), record("acme", "refused")))
 		time.Sleep(time.Minute)
 		assert.Equal(t, []string{"a"}, w.bodies("acme"), "what was sealed")
-		n := len(p.seen.health)
-		require.ErrorContains(t, p.seen.health[n-1], "no space left")
+		n := len(p.seen.healths())
+		require.ErrorContains(t, p.seen.lastHealth(), "no space left")
 		time.Sleep(time.Hour)
-		assert.LessOrEqual(t, len(p.seen.health)-n, 1, "said once, not once per try")
+		assert.LessOrEqual(t, len(p.seen.healths())-n, 1, "said once, not once per try")
 		d.set(nil)
 		time.Sleep(time.Minute)
 		p.quiet()
 		assert.Equal(t, []string{"b"}, w.bodies("beta"))
-		assert.NoError(t, p.seen.health[len(p.seen.health)-1])
+		assert.NoError(t, p.seen.lastHealth())
 		p.shutdown()
 	})
 }

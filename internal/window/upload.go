@@ -29,7 +29,9 @@ func (e *takenError) Error() string {
 // the name of the step that went wrong. With probe it asks the lake before it
 // reads a window back from the WAL for it.
 func (r *Runtime) upload(ctx context.Context, w *sealedWindow, probe bool) (op string, err error) {
-	if err := r.putSeal(ctx, w); err != nil {
+	// Not ctx: a seal whose write is given up may become durable all the same,
+	// and nobody would know its number.
+	if err := r.putSeal(r.ctx, w); err != nil {
 		return "seal", err
 	}
 	r.opt.Step("after_seal")
