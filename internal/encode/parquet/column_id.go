@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"slices"
+
 	"github.com/parquet-go/parquet-go/bloom"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -70,11 +72,13 @@ func (c *ID) finish(t *Table) {
 	c.chunk.bloom = append(t.bloomHeader(c.chunk.bloom[:0], len(f.Bytes())), f.Bytes()...)
 }
 
-const hexDigits = "0123456789abcdef"
-
 func appendHex(dst, src []byte) []byte {
-	for _, x := range src {
-		dst = append(dst, hexDigits[x>>4], hexDigits[x&15])
+	const digits = "0123456789abcdef"
+	at := len(dst)
+	dst = slices.Grow(dst, 2*len(src))[:at+2*len(src)]
+	out := dst[at:]
+	for i, x := range src {
+		out[2*i], out[2*i+1] = digits[x>>4], digits[x&15]
 	}
 	return dst
 }

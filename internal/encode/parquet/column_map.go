@@ -25,6 +25,7 @@ type Map struct {
 }
 
 type keyInfo struct {
+	key   []byte
 	next  uint32
 	class int32
 }
@@ -65,9 +66,11 @@ func (m *Map) Find(k []byte) Key {
 	if m.prev > 0 {
 		guess = &m.info[m.prev-1].next
 	}
-	if n := *guess; n < uint32(len(m.info)) && string(m.keys.d.At(n)) == string(k) {
-		m.prev = n + 1
-		return Key{n, m.info[n].class}
+	if n := *guess; n < uint32(len(m.info)) {
+		if info := &m.info[n]; string(info.key) == string(k) {
+			m.prev = n + 1
+			return Key{n, info.class}
+		}
 	}
 	return m.findSlow(k)
 }
@@ -75,7 +78,8 @@ func (m *Map) Find(k []byte) Key {
 func (m *Map) findSlow(k []byte) Key {
 	n := m.keys.index(k)
 	if int(n) == len(m.info) {
-		m.info = append(m.info, keyInfo{next: n, class: m.classify(m.keys.d.At(n))})
+		v := m.keys.d.At(n) // what it shares is not changed before the next reset
+		m.info = append(m.info, keyInfo{key: v, next: n, class: m.classify(v)})
 	}
 	if m.prev > 0 {
 		m.info[m.prev-1].next = n
@@ -136,7 +140,7 @@ func (m *Map) pending() int { return m.keys.pending() + m.vals.pending() }
 func (m *Map) wasteful() bool { return m.vals.wasteful() }
 
 func (m *Map) held() int {
-	return m.keys.held() + m.vals.held() + cap(m.rep.b) + cap(m.def.b) + 8*cap(m.info) + m.ints.Held()
+	return m.keys.held() + m.vals.held() + cap(m.rep.b) + cap(m.def.b) + 32*cap(m.info) + m.ints.Held()
 }
 
 func (m *Map) reset() {
@@ -145,6 +149,7 @@ func (m *Map) reset() {
 	m.rep.reset()
 	m.def.reset()
 	m.ints.Reset()
+	clear(m.info)
 	m.info, m.prev, m.first, m.entries = m.info[:0], 0, 0, 0
 }
 

@@ -19,8 +19,8 @@ type values struct {
 	plain bool // the dictionary was given up
 	raw   []byte
 	rawN  int
-	last  uint32
-	total int // values in finished pages
+	last  []byte // the value of the last index; older than the dictionary's memory, maybe, but not changed
+	total int    // values in finished pages
 }
 
 func (t *Table) newValues(c *chunk) values {
@@ -33,30 +33,38 @@ func (c *values) put(v []byte) {
 		c.putRaw(c.t.mend(v))
 		return
 	}
-	c.idx = append(c.idx, c.index(v))
+	i, h, found := c.d.Find(v)
+	if !found {
+		i = c.insert(h, v)
+	}
+	c.idx = append(c.idx, i)
 }
 
 // putRepeated is put for columns whose value is mostly the one before.
 func (c *values) putRepeated(v []byte) {
-	if !c.plain && c.d.Len() > 0 && string(c.d.At(c.last)) == string(v) {
-		c.idx = append(c.idx, c.last)
+	if len(c.idx) > 0 && string(c.last) == string(v) {
+		c.idx = append(c.idx, c.idx[len(c.idx)-1])
 		return
 	}
 	c.put(v)
 	if !c.plain {
-		c.last = c.idx[len(c.idx)-1]
+		c.last = c.d.At(c.idx[len(c.idx)-1])
 	}
 }
 
-// index returns the number of v in the dictionary. Only what is not there yet
-// needs its UTF-8 checked.
+// index returns the number of v in the dictionary.
 func (c *values) index(v []byte) uint32 {
 	i, h, found := c.d.Find(v)
-	if found {
-		return i
+	if !found {
+		i = c.insert(h, v)
 	}
+	return i
+}
+
+// insert adds a value that was not found. Only these need their UTF-8 checked.
+func (c *values) insert(h uint64, v []byte) uint32 {
 	if m := c.t.mend(v); len(m) != len(v) || len(m) > 0 && &m[0] != &v[0] {
-		i, _ = c.d.Put(m)
+		i, _ := c.d.Put(m)
 		return i
 	}
 	return c.d.Insert(h, v)
@@ -87,7 +95,7 @@ func (c *values) held() int { return 4*cap(c.idx) + cap(c.raw) + c.d.Held() }
 
 func (c *values) reset() {
 	c.d.Reset()
-	c.idx, c.raw, c.rawN, c.plain, c.last, c.total = c.idx[:0], c.raw[:0], 0, false, 0, 0
+	c.idx, c.raw, c.rawN, c.plain, c.last, c.total = c.idx[:0], c.raw[:0], 0, false, nil, 0
 }
 
 func (c *values) finish(t *Table) {
