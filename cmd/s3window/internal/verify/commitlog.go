@@ -26,24 +26,29 @@ type commitLog struct {
 	writers map[string]int64  // how far each writer is committed
 	out     *Partition
 
-	head      head   // K is 0 if there is none
-	atHeadSum string // SHA-256 of the manifest that the head names, once it was read
+	heads  []head
+	folded map[string]committed // how far this log alone commits each writer
 
 	prev  string // SHA-256 of the manifest before; "" where unknown
 	holes bool   // a manifest could not be taken into account: what follows may start later than known
 	notes []Finding
 
-	mu     sync.Mutex // guards damage, which the readers of objects add to
-	damage []Finding
+	mu       sync.Mutex // guards the following, which the readers of objects add to
+	damage   []Finding
+	doubtful bool // what is damaged are manifests: which objects they named, and how far they commit, is not sure
 }
 
 func (c *commitLog) fail(f Finding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.damage = append(c.damage, f)
+	c.doubtful = c.doubtful || f.Kind.ofLog()
 }
 
 func (c *commitLog) verify(ctx context.Context) error {
+	if err := c.askStore(ctx); err != nil {
+		return err
+	}
 	keys, err := c.list(ctx)
 	if err != nil {
 		return err
@@ -66,7 +71,7 @@ func (c *commitLog) verify(ctx context.Context) error {
 		return err
 	}
 	c.out.Writers = len(c.writers)
-	c.atHead()
+	c.behindHeads()
 	return nil
 }
 
@@ -143,9 +148,7 @@ func (c *commitLog) manifest(k uint64, key string, content []byte) (lake.Manifes
 	sum := sha256.Sum256(content)
 	c.prev, c.out.K = hex.EncodeToString(sum[:]), k
 	c.out.Windows++
-	if k == c.head.K {
-		c.atHeadSum = c.prev
-	}
+	c.sumAtHead(k, key, c.prev)
 	m, err := lake.DecodeManifest(content)
 	if err != nil {
 		c.holes = true
@@ -159,9 +162,10 @@ func (c *commitLog) manifest(k uint64, key string, content []byte) (lake.Manifes
 	}
 	if before != "" && m.Prev != nil && (m.Prev.SHA256 != before || m.Prev.Key != partition.ManifestKey(c.prefix, c.id, k-1)) {
 		c.fail(found(BrokenChain, key, "names %s with sha256 %.12s… as the window before, but sha256 %.12s… is there: one of the two was changed",
-			m.Prev.Key, m.Prev.SHA256, before))
+			m.Prev.Key, m.Prev.SHA256, before).about(m.Prev.Key))
 	}
 	c.window(key, m)
+	c.endsAtHead(k)
 	return m, true
 }
 
@@ -172,5 +176,5 @@ func (c *commitLog) gap(k uint64, key string) Finding {
 	if last > first {
 		missing = fmt.Sprintf("windows %d to %d are", first, last)
 	}
-	return found(Gap, partition.ManifestKey(c.prefix, c.id, first), "does not exist, but %s does: %s missing", key, missing)
+	return found(Gap, partition.ManifestKey(c.prefix, c.id, first), "does not exist, but %s does: %s missing", key, missing).about(key)
 }

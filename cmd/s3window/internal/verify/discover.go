@@ -35,8 +35,8 @@ func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding,
 	if err != nil {
 		return nil, nil, err
 	}
-	for id, h := range v.heads {
-		if t := (table{id.Tenant, id.Signal}); h.K > 0 && !slices.Contains(logs[t], id.Sink) {
+	for id, known := range v.heads {
+		if t := (table{id.Tenant, id.Signal}); slices.ContainsFunc(known, head.of) && !slices.Contains(logs[t], id.Sink) {
 			logs[t] = append(logs[t], id.Sink)
 		}
 	}

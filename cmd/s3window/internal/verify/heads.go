@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,36 +16,38 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// head is what a lease record in the bucket says of a commit log. It can be
-// behind the manifests, never ahead of them: that is how a log that lost its
-// newest manifests is told from one that never had them.
-type head struct {
-	Key    string `json:"-"`
-	K      uint64 `json:"k"`
-	SHA256 string `json:"manifest_sha256"`
-}
-
 const maxHead = 16 << 20
 
-// readHeads reads the heads of the lake, by the partition that they are of.
-// There are none where the leases are kept elsewhere.
-func (v *verifier) readHeads(ctx context.Context) (map[partition.ID]head, error) {
-	var mu sync.Mutex // guards heads
-	heads := map[partition.ID]head{}
+// heads are those of each partition. One that is in the bucket may stand beside
+// one of a lease store that was used before or after it.
+type heads map[partition.ID][]head
+
+// readHeads reads the heads that are in the bucket, and takes those that were
+// exported from elsewhere.
+func (v *verifier) readHeads(ctx context.Context) (heads, error) {
+	out := heads{}
+	for _, exported := range v.Heads {
+		if id, ok := v.headOf(exported.Name); ok {
+			out[id] = append(out[id], decodeHead(exported.Name, exported.Record))
+		}
+	}
+	var mu sync.Mutex // guards out
 	prefix := partition.LeasePrefix(v.prefix)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(2 * v.Workers)
 	err := v.bucket.List(ctx, prefix, "", func(i lake.Info) error {
 		g.Go(func() error {
-			id, h, ok, err := v.readHead(ctx, i.Key, strings.TrimPrefix(i.Key, prefix))
+			name, content, err := v.readHead(ctx, i.Key, strings.TrimPrefix(i.Key, prefix))
 			if err != nil {
 				return fmt.Errorf("read head %q: %w", i.Key, err)
 			}
+			id, ok := v.headOf(name)
+			if !ok {
+				return nil
+			}
 			mu.Lock()
 			defer mu.Unlock()
-			if ok && h.K >= heads[id].K {
-				heads[id] = h
-			}
+			out[id] = append(out[id], decodeHead(i.Key, content))
 			return nil
 		})
 		return nil
@@ -57,14 +58,14 @@ func (v *verifier) readHeads(ctx context.Context) (map[partition.ID]head, error)
 	if err != nil {
 		return nil, fmt.Errorf("list %q: %w", prefix, err)
 	}
-	return heads, nil
+	return out, nil
 }
 
-// readHead reads one record; false if it is not the head of a partition of
-// this lake.
-func (v *verifier) readHead(ctx context.Context, key, object string) (id partition.ID, h head, ok bool, err error) {
+// readHead reads the record that object holds, and its register's name: that is
+// the object's, percent-encoded, or stands whole in the metadata where it is
+// long. There is no name if the object is no register's or is gone.
+func (v *verifier) readHead(ctx context.Context, key, object string) (name string, content []byte, err error) {
 	var info lake.Info
-	var content []byte
 	err = v.try(ctx, func() error {
 		r, opened, err := v.bucket.Open(ctx, key)
 		if err != nil {
@@ -76,30 +77,36 @@ func (v *verifier) readHead(ctx context.Context, key, object string) (id partiti
 		return err
 	})
 	if errors.Is(err, lake.ErrNotExist) {
-		return id, h, false, nil // released and removed meanwhile
+		return "", nil, nil // released and removed meanwhile
 	}
 	if err != nil {
-		return id, h, false, err
+		return "", nil, err
 	}
-	id, ok = v.headOf(object, info.Metadata)
-	if !ok || json.Unmarshal(content, &h) != nil {
-		return id, h, false, nil
+	if strings.Contains(object, "~") {
+		whole, err := base64.RawURLEncoding.DecodeString(info.Metadata["lease-name"])
+		if err != nil {
+			return "", nil, nil
+		}
+		return string(whole), content, nil
 	}
-	h.Key = key
-	return id, h, true, nil
+	if name, err = url.PathUnescape(strings.TrimSuffix(object, ".json")); err != nil {
+		return "", nil, nil
+	}
+	return name, content, nil
 }
 
-// headOf says whose head lies in the object: its name is the register's,
-// percent-encoded, or cut where that is long and whole in the metadata.
-func (v *verifier) headOf(object string, metadata map[string]string) (partition.ID, bool) {
-	name, err := url.PathUnescape(strings.TrimSuffix(object, ".json"))
-	if strings.Contains(object, "~") {
-		var whole []byte
-		whole, err = base64.RawURLEncoding.DecodeString(metadata["lease-name"])
-		name = string(whole)
-	}
+// headOf says whose head a register is; false if it is not one of this lake. A
+// prefix that the store puts in front of its keys may stand before the name.
+func (v *verifier) headOf(name string) (partition.ID, bool) {
 	level := strings.Split(name, "/")
-	if err != nil || len(level) != 5 || level[1] != "prefix="+partition.Escape(v.prefix) {
+	if len(level) < 5 {
+		return partition.ID{}, false
+	}
+	level = level[len(level)-5:]
+	if level[1] != "prefix="+partition.Escape(v.prefix) || !strings.HasPrefix(level[0], "bucket=") {
+		return partition.ID{}, false
+	}
+	if v.HeadBucket != "" && level[0] != "bucket="+partition.Escape(v.HeadBucket) {
 		return partition.ID{}, false
 	}
 	// A manifest's key has the same levels, and a parser.
@@ -107,15 +114,23 @@ func (v *verifier) headOf(object string, metadata map[string]string) (partition.
 	return id, err == nil
 }
 
-// atHead compares the log, as far as it was read, with its head.
-func (c *commitLog) atHead() {
-	switch {
-	case c.head.K == 0:
-	case c.head.K > c.out.K:
-		c.fail(found(CutOff, partition.ManifestKey(c.prefix, c.id, c.head.K),
-			"does not exist, but the head %s says it was committed: the log ends at window %d and its newest windows are missing", c.head.Key, c.out.K))
-	case c.atHeadSum != "" && c.head.SHA256 != "" && c.atHeadSum != c.head.SHA256:
-		c.fail(found(BrokenChain, partition.ManifestKey(c.prefix, c.id, c.head.K),
-			"has sha256 %.12s…, but the head %s says %.12s…: it was changed", c.atHeadSum, c.head.Key, c.head.SHA256))
+// askStore adds the head that the lease store has of this commit log. It comes
+// before the manifests: what it knows is then in those that are read later.
+func (c *commitLog) askStore(ctx context.Context) error {
+	if c.ReadHead == nil {
+		return nil
 	}
+	name := partition.HeadName(c.HeadBucket, c.prefix, c.id)
+	var record []byte
+	err := c.try(ctx, func() (err error) {
+		record, err = c.ReadHead(ctx, name)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read head %q: %w", name, err)
+	}
+	if record != nil {
+		c.heads = append(c.heads, decodeHead(name, record))
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"testing"
@@ -149,8 +150,31 @@ func (l *testLake) edit(k uint64, f func(*lake.Manifest)) {
 
 // head writes acme's head as it is after window k.
 func (l *testLake) head(id partition.ID, k uint64) {
-	l.Set("otel/_s3window/leases/"+url.QueryEscape(partition.HeadName("b", prefix, id))+".json",
-		fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"x","k":%d,"manifest_sha256":%q}`, k, l.prev(id, k).SHA256))
+	l.setHead(id, l.headRecord(id, k))
+}
+
+func (l *testLake) setHead(id partition.ID, record string) { l.Set(headKey(id), []byte(record)) }
+
+func headKey(id partition.ID) string {
+	return "otel/_s3window/leases/" + url.QueryEscape(partition.HeadName("b", prefix, id)) + ".json"
+}
+
+// headRecord is the record of a head that is the fold of the manifests 1..k.
+func (l *testLake) headRecord(id partition.ID, k uint64) string {
+	type end struct {
+		End int64  `json:"end"`
+		K   uint64 `json:"k"`
+	}
+	writers := map[string]end{}
+	for n := uint64(1); n <= k; n++ {
+		content, _ := l.Content(partition.ManifestKey(prefix, id, n))
+		m, err := lake.DecodeManifest(content)
+		require.NoError(l.t, err)
+		writers[m.Writer] = end{m.End, n}
+	}
+	text, err := json.Marshal(writers)
+	require.NoError(l.t, err)
+	return fmt.Sprintf(`{"version":1,"epoch":7,"write":"x","k":%d,"manifest_sha256":%q,"writers":%s,"pruned":0}`, k, l.prev(id, k).SHA256, text)
 }
 
 // object returns the key of the object of acme's window k.
@@ -176,7 +200,7 @@ func goodLake(t *testing.T) *testLake {
 	l.commit(win{id: acme, k: 4, writer: writerB, after: 30, start: 30, end: 31, rows: 2, ext: "jsonl"})
 	l.commit(win{id: globex, k: 1, writer: writerA, start: 11, end: 21, rows: 3})
 	l.head(acme, 3)
-	l.Set("otel/_s3window/leases/"+url.QueryEscape("bucket=b/prefix=otel/sink=default/tenant=globex/signal=logs")+".json", []byte(`{"epoch":7,"k":1}`))
+	l.head(globex, 1)
 	l.Set("otel/_s3window/leases/"+url.QueryEscape("bucket=b/prefix=other/sink=default/tenant=globex/signal=logs")+".json", []byte(`{"k":9}`))
 	l.Set("otel/_s3window/leases/whatever", []byte("{}"))
 	l.Set("otel/_s3window/quarantine/whatever", []byte("x"))

@@ -52,7 +52,7 @@ func (c *commitLog) object(ctx context.Context, key string, m lake.Manifest, o l
 
 func (c *commitLog) size(key string, o lake.Object, size int64) {
 	if size != o.Bytes {
-		c.fail(found(WrongSize, o.Key, "has %d bytes, but %s says %d", size, key, o.Bytes))
+		c.fail(found(WrongSize, o.Key, "has %d bytes, but %s says %d", size, key, o.Bytes).about(key))
 	}
 }
 
@@ -64,7 +64,7 @@ func (c *commitLog) content(ctx context.Context, key string, m lake.Manifest, o 
 		return err
 	})
 	if errors.Is(err, lake.ErrNotExist) {
-		c.fail(found(ObjectMissing, o.Key, "does not exist, but %s names it with %d records", key, o.Records))
+		c.fail(found(ObjectMissing, o.Key, "does not exist, but %s names it with %d records", key, o.Records).about(key))
 		return nil
 	}
 	if err != nil {
@@ -75,12 +75,12 @@ func (c *commitLog) content(ctx context.Context, key string, m lake.Manifest, o 
 		return nil
 	}
 	if got.sum != "" && got.sum != o.SHA256 {
-		c.fail(found(WrongHash, o.Key, "has sha256 %.12s…, but %s says %.12s…: its bytes were changed", got.sum, key, o.SHA256))
+		c.fail(found(WrongHash, o.Key, "has sha256 %.12s…, but %s says %.12s…: its bytes were changed", got.sum, key, o.SHA256).about(key))
 		return nil
 	}
 	if got.sum != "" {
 		for _, f := range got.facts.check(key, m, o) {
-			c.fail(f)
+			c.fail(f.about(key))
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ type Kind string
 const (
 	Gap            Kind = "gap"             // a number of a commit log is missing
 	BadManifest    Kind = "manifest"        // a manifest does not decode
-	CutOff         Kind = "cut-off"         // the head knows windows that the log does not have
+	CutOff         Kind = "cut-off"         // a head knows windows that the log does not have
+	WrongHead      Kind = "head"            // what a head says of its writers does not follow from the manifests
 	Misplaced      Kind = "misplaced"       // a manifest says it is another one than its key says
 	BrokenChain    Kind = "chain"           // prev is not the manifest before
 	OutOfOrder     Kind = "order"           // after is not the end of the writer's window before
@@ -34,16 +35,29 @@ const (
 // The kinds of what is reported and no damage.
 const (
 	Uncommitted Kind = "uncommitted" // an object that no manifest names
-	Leftover    Kind = "leftover"    // an object that no manifest names, of a writer that has committed past it
+	Leftover    Kind = "leftover"    // an orphan: an object that no manifest names, of a writer that has committed past it
 	Stray       Kind = "stray"       // a key that is nothing of a lake's
 	Lost        Kind = "lost"        // an entry that a manifest reports as lost
 )
+
+// ofLog says whether k is damage of a commit log rather than of an object.
+func (k Kind) ofLog() bool {
+	return slices.Contains([]Kind{Gap, BadManifest, CutOff, Misplaced, BrokenChain, OutOfOrder, Overlap}, k)
+}
 
 // Finding is one thing that verify has to say.
 type Finding struct {
 	Kind Kind   `json:"kind"`
 	Key  string `json:"key"`  // of the manifest or object that it is about
 	Text string `json:"text"` // a sentence about it
+	// Also is another key that it is about: the manifest that names an object,
+	// the one beside a manifest, the head that knows better.
+	Also string `json:"also,omitempty"`
+}
+
+func (f Finding) about(also string) Finding {
+	f.Also = also
+	return f
 }
 
 func (f Finding) String() string { return f.Key + ": " + f.Text }

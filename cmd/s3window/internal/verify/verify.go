@@ -20,6 +20,14 @@ var ErrEmpty = errors.New("nothing of a lake is there: no _s3window/ and no tena
 type Options struct {
 	Workers   int  // reads at once; default 16
 	SizesOnly bool // compare sizes and do not read objects
+
+	// Heads were exported from a lease store before Lake is called.
+	Heads []Head
+	// ReadHead reads a head's state from a lease store; nil if there is none.
+	ReadHead func(ctx context.Context, name string) ([]byte, error)
+	// HeadBucket is the bucket in the names of heads. Empty = of any bucket;
+	// ReadHead needs it.
+	HeadBucket string
 }
 
 // Progress counts what was done so far. It may be read at any time.
@@ -68,7 +76,7 @@ type verifier struct {
 	bucket   lake.Bucket
 	prefix   string
 	progress *Progress
-	heads    map[partition.ID]head
+	heads    heads
 	slots    chan struct{} // one for every read that may run at once
 }
 
@@ -123,9 +131,10 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 	}
 	named := map[string]string{}
 	ends := map[string]int64{}
+	doubtful := false
 	for _, sink := range sinks {
 		c := &commitLog{
-			verifier: v, id: t.id(sink), head: v.heads[t.id(sink)], listed: listed, named: named, writers: ends,
+			verifier: v, id: t.id(sink), heads: v.heads[t.id(sink)], folded: map[string]committed{}, listed: listed, named: named, writers: ends,
 			out: &Partition{Sink: sink, Tenant: t.tenant, Signal: string(t.signal)},
 		}
 		if err := c.verify(ctx); err != nil {
@@ -135,24 +144,12 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 		out.logs = append(out.logs, c.out)
 		out.damage = append(out.damage, c.damage...)
 		out.notes = append(out.notes, c.notes...)
+		doubtful = doubtful || c.doubtful
 	}
 	for key, size := range listed {
 		if _, ok := named[key]; !ok {
-			out.notes = append(out.notes, uncommitted(v.prefix, key, size, ends))
+			out.notes = append(out.notes, unnamed{v.prefix, key, size, doubtful}.judge(ends))
 		}
 	}
 	return out, nil
-}
-
-// uncommitted says what an object is that no manifest names.
-func uncommitted(prefix, key string, size int64, ends map[string]int64) Finding {
-	_, name, err := partition.ParseObjectKey(prefix, key)
-	if err != nil {
-		return found(Stray, key, "is no key of a data object (%v)", err)
-	}
-	if name.Start < ends[name.Writer] {
-		return found(Leftover, key, "%d bytes; no manifest names it, and its writer has committed past it: its records are in other windows", size)
-	}
-	return found(Uncommitted, key,
-		"%d bytes; no manifest names it yet: on its way, or what a lost WAL left behind; it may be the only copy of its records", size)
 }

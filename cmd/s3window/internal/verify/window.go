@@ -13,18 +13,19 @@ import (
 func (c *commitLog) window(key string, m lake.Manifest) {
 	c.order(key, m)
 	c.writers[m.Writer] = max(c.writers[m.Writer], m.End)
+	c.folded[m.Writer] = committed{End: m.End, K: m.K}
 	c.times(key, m)
 	c.out.Objects += int64(len(m.Objects))
 	c.out.Records += m.Records
 	c.out.Bytes += m.Bytes
 	for _, o := range m.Objects {
 		if other, ok := c.named[o.Key]; ok {
-			c.fail(found(NamedTwice, o.Key, "is named by %s and by %s: its records are committed twice", other, key))
+			c.fail(found(NamedTwice, o.Key, "is named by %s and by %s: its records are committed twice", other, key).about(key))
 			continue
 		}
 		c.named[o.Key] = key
 		if why := c.foreign(m, o); why != "" {
-			c.fail(found(ForeignKey, o.Key, "is named by %s, but %s", key, why))
+			c.fail(found(ForeignKey, o.Key, "is named by %s, but %s", key, why).about(key))
 		}
 	}
 	for _, l := range m.Lost {
