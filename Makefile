@@ -13,6 +13,9 @@ BIN   := $(BUILD)/bin
 VERSITYGW_VERSION := v1.8.0
 SOURCES := $(shell find . -name '*.go' -not -path './.build/*' -not -path '*/node_modules/*' -not -name '*_test.go' -not -path './testbed/*') go.mod go.sum
 
+# Lease backends with heavy clients are modules of their own.
+MODULES := $(shell git ls-files 'extension/*/go.mod' | xargs -n1 dirname)
+
 export S3WINDOW_BIN := $(BIN)
 export CGO_ENABLED ?= 1
 
@@ -37,7 +40,8 @@ $(BIN)/s3window: $(SOURCES)
 ##@ Check
 
 .PHONY: test
-test: test-tools ## all tests, with the race detector
+test: test-tools servers ## all tests, with the race detector
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go test -race -timeout 15m ./...) || exit 1; done
 	go test -race -timeout 25m ./...
 
 .PHONY: lint
@@ -45,6 +49,11 @@ lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds t
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	go vet -tags e2e ./...
 	$(BIN)/golangci-lint run ./...
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet ./... && $(BIN)/golangci-lint run -c $(ROOT)/.golangci.yml ./...) || exit 1; done
+
+.PHONY: tidy
+tidy: ## go.mod and go.sum of the modules beside the main one, which follow its versions
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go mod tidy) || exit 1; done
 
 .PHONY: e2e
 e2e: build test-tools ## real processes: SIGKILL at every step, fleets of three, every fault
@@ -121,6 +130,10 @@ node:
 .PHONY: duckdb
 duckdb: node
 	@testbed/duckdbtest/install.sh
+
+.PHONY: servers
+servers: node ## what lease backends are tested against: etcd, NATS, Redis, PostgreSQL, dynalite
+	@testbed/servers/install.sh
 
 .PHONY: clean
 clean: demo-clean ## remove what was built (tools too)

@@ -63,5 +63,6 @@
 //
 // A backend is a Store: four methods over one register per key. It is a package
 // under internal/ that passes leasetest against its real server, a block in
-// Config, and a row in backends.go.
+// Config, and a row in backends.go. One whose client is too heavy for every
+// collector with leases is a module of its own: see NewBackendFactory.
 package leaseextension

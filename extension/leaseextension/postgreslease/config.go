@@ -73,7 +73,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := &Store{table: pgx.Identifier(strings.Split(cfg.Table, ".")).Sanitize()}
+	store := &Store{table: `"` + strings.ReplaceAll(cfg.Table, ".", `"."`) + `"`} // Check lets no quotes pass
 	store.connection = dial.NewLazy(func(life context.Context) (*pgxpool.Pool, error) {
 		return store.connect(life, settings)
 	}, func(pool *pgxpool.Pool) error { pool.Close(); return nil })

@@ -58,7 +58,7 @@ func TestRestart(t *testing.T) {
 func admin(t *testing.T, server *servers.Server, statements ...string) {
 	conn, err := pgx.Connect(t.Context(), "postgres://"+servers.User+"@"+server.Address+"/postgres")
 	require.NoError(t, err)
-	defer conn.Close(context.Background())
+	defer func() { require.NoError(t, conn.Close(context.Background())) }()
 	for _, statement := range statements {
 		_, err = conn.Exec(t.Context(), statement)
 		require.NoError(t, err, statement)
