@@ -32,7 +32,11 @@ func (l *Lake) Prove(ctx context.Context) error {
 	key := partition.SystemPrefix(l.ref.Prefix) + "probe/" + rand.Text()
 	race := l.race(ctx, key)
 	err := l.judge(ctx, key, race)
-	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), proveCleanup)
+	patience := proveCleanup
+	if ctx.Err() != nil { // somebody waits for the process to end
+		patience = time.Second
+	}
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	if gone := l.Delete(clean, key); gone != nil && err == nil {
 		err = gone
