@@ -8,6 +8,8 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
@@ -15,14 +17,30 @@ import (
 
 var errNotStarted = errors.New("exporter is not started")
 
-// consumeLogs puts a request into the queue, whole or not at all, and returns
-// when it is durable there. See accept for its errors.
+// consumeTraces, consumeMetrics and consumeLogs put a request into the queue,
+// whole or not at all, and return when it is durable there. See accept for
+// their errors.
+func (c *core) consumeTraces(ctx context.Context, td ptrace.Traces) error {
+	parts, err := c.splitter.Traces(ctx, td)
+	return c.acceptSplit(ctx, partition.Traces, parts, err)
+}
+
+func (c *core) consumeMetrics(ctx context.Context, md pmetric.Metrics) error {
+	parts, err := c.splitter.Metrics(ctx, md)
+	return c.acceptSplit(ctx, partition.Metrics, parts, err)
+}
+
 func (c *core) consumeLogs(ctx context.Context, ld plog.Logs) error {
 	parts, err := c.splitter.Logs(ctx, ld)
+	return c.acceptSplit(ctx, partition.Logs, parts, err)
+}
+
+// acceptSplit is accept for what splitting a request gave.
+func (c *core) acceptSplit(ctx context.Context, signal partition.Signal, parts []partition.Part, err error) error {
 	if err != nil {
 		return consumererror.NewPermanent(fmt.Errorf("accept request: %w", err))
 	}
-	return c.accept(ctx, partition.Logs, parts)
+	return c.accept(ctx, signal, parts)
 }
 
 // accept appends the parts of a request. What will be refused again is a

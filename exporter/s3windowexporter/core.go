@@ -44,11 +44,13 @@ type core struct {
 	status   *status
 	observer *observer
 
-	members   int // signals not shut down yet; guarded by the factory's mu
+	members   int                // signals not shut down yet; guarded by the factory's mu
+	joined    []partition.Signal // of all members; guarded by the factory's mu
 	startOnce sync.Once
 	startErr  error
 
 	// Set by start.
+	signals  []partition.Signal
 	queue    *wal.WAL
 	lakes    *lakes
 	runtime  *window.Runtime

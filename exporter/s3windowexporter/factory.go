@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
+	"github.com/s3window/s3window/internal/partition"
 )
 
 // NewFactory gives the factory of the exporter. All signals of one exporter ID
@@ -16,11 +17,38 @@ import (
 // windows.
 func NewFactory() exporter.Factory {
 	f := &factory{cores: map[component.ID]*core{}}
-	return exporter.NewFactory(metadata.Type, createDefaultConfig, exporter.WithLogs(f.createLogs, metadata.LogsStability))
+	return exporter.NewFactory(metadata.Type, createDefaultConfig,
+		exporter.WithTraces(f.createTraces, metadata.TracesStability),
+		exporter.WithMetrics(f.createMetrics, metadata.MetricsStability),
+		exporter.WithLogs(f.createLogs, metadata.LogsStability))
+}
+
+func (f *factory) createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
+	m, err := f.join(set, cfg.(*Config), partition.Traces)
+	if err != nil {
+		return nil, err
+	}
+	e, err := exporterhelper.NewTraces(ctx, set, cfg, m.core.consumeTraces, m.options()...)
+	if err != nil {
+		return nil, m.abandon(err)
+	}
+	return e, nil
+}
+
+func (f *factory) createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
+	m, err := f.join(set, cfg.(*Config), partition.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	e, err := exporterhelper.NewMetrics(ctx, set, cfg, m.core.consumeMetrics, m.options()...)
+	if err != nil {
+		return nil, m.abandon(err)
+	}
+	return e, nil
 }
 
 func (f *factory) createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
-	m, err := f.join(set, cfg.(*Config))
+	m, err := f.join(set, cfg.(*Config), partition.Logs)
 	if err != nil {
 		return nil, err
 	}

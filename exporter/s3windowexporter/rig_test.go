@@ -242,19 +242,26 @@ func (r *rig) probes() int {
 	return len(keys)
 }
 
-// committed gives the records in committed windows of the tenant, in the lake
+// committed gives the log records in committed windows of the tenant, in the lake
 // that the configuration has for it.
-func (r *rig) committed(tenant string) int64 {
+func (r *rig) committed(tenant string) int64 { return r.committedOf(tenant, partition.Logs) }
+
+// committedOf is committed for any signal.
+func (r *rig) committedOf(tenant string, signal partition.Signal) int64 {
 	r.t.Helper()
 	at := newDirectory(r.cfg).of(tenant).S3
 	if at.Endpoint == r.cfg.S3.Endpoint {
 		at.Endpoint = r.server.Endpoint // not through the proxy
 	}
-	return r.committedIn(at, tenant)
+	return r.recordsIn(at, tenant, signal)
 }
 
 // committedIn is committed in any lake.
 func (r *rig) committedIn(at S3Config, tenant string) int64 {
+	return r.recordsIn(at, tenant, partition.Logs)
+}
+
+func (r *rig) recordsIn(at S3Config, tenant string, signal partition.Signal) int64 {
 	r.t.Helper()
 	settings := at.client()
 	client, err := s3client.New(r.t.Context(), settings)
@@ -262,7 +269,7 @@ func (r *rig) committedIn(at S3Config, tenant string) int64 {
 	defer s3client.CloseIdle(client)
 	l := lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), at.ref())
 	var n int64
-	require.NoError(r.t, l.Manifests(r.t.Context(), partition.ID{Sink: r.cfg.Sink, Tenant: tenant, Signal: partition.Logs},
+	require.NoError(r.t, l.Manifests(r.t.Context(), partition.ID{Sink: r.cfg.Sink, Tenant: tenant, Signal: signal},
 		func(_ uint64, m lake.Manifest, _ string) error {
 			n += m.Records
 			return nil

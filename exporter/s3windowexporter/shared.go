@@ -3,10 +3,13 @@ package s3windowexporter
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
+
+	"github.com/s3window/s3window/internal/partition"
 )
 
 // factory has the cores of the exporters that it created and that were not
@@ -24,7 +27,10 @@ type member struct {
 }
 
 // join gives a member of the core under set.ID, which is made for the first.
-func (f *factory) join(set exporter.Settings, cfg *Config) (*member, error) {
+func (f *factory) join(set exporter.Settings, cfg *Config, signal partition.Signal) (*member, error) {
+	if err := cfg.encodes(signal); err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	c, ok := f.cores[set.ID]
@@ -36,6 +42,9 @@ func (f *factory) join(set exporter.Settings, cfg *Config) (*member, error) {
 		f.cores[set.ID] = c
 	}
 	c.members++
+	if !slices.Contains(c.joined, signal) {
+		c.joined = append(c.joined, signal)
+	}
 	return &member{factory: f, core: c}, nil
 }
 
@@ -51,10 +60,21 @@ func (f *factory) leave(c *core) bool {
 	return true
 }
 
+// signals gives the signals of a core's members. All of an exporter's members
+// are made before the first is started.
+func (f *factory) signals(c *core) []partition.Signal {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(c.joined)
+}
+
 // start starts the core with its first member. The others share the outcome.
 func (m *member) start(ctx context.Context, host component.Host) error {
 	m.core.status.join(host)
-	m.core.startOnce.Do(func() { m.core.startErr = m.core.start(ctx, host) })
+	m.core.startOnce.Do(func() {
+		m.core.signals = m.factory.signals(m.core)
+		m.core.startErr = m.core.start(ctx, host)
+	})
 	return m.core.startErr
 }
 

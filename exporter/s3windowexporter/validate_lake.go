@@ -162,6 +162,25 @@ func (t *TenantSettings) validateParquet(at string) (errs []error) {
 	return errs
 }
 
+// encodes tells why records of a signal cannot be encoded with settings that
+// are valid by themselves: a promoted column may have the name of a column that
+// only this signal has.
+func (c *Config) encodes(signal partition.Signal) error {
+	check := func(at string, t *TenantSettings) error {
+		if _, err := encode.New(t.spec(signal)); err != nil {
+			return fmt.Errorf("`%sparquet::columns`, in a pipeline of %s: %w", at, signal, errors.Unwrap(err))
+		}
+		return nil
+	}
+	common := c.common()
+	errs := []error{check("", &common)}
+	for _, name := range slices.Sorted(maps.Keys(c.Tenants)) {
+		t := c.Tenants[name]
+		errs = append(errs, check(tenantKey(name)+"::", &t))
+	}
+	return errors.Join(errs...)
+}
+
 func (t *TenantSettings) validateFlush(at string) error {
 	return errors.Join(
 		within(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, 1, maxTargetMiB, "it is the size of objects"),

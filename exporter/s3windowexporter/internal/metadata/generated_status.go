@@ -14,5 +14,7 @@ var (
 )
 
 const (
-	LogsStability = component.StabilityLevelDevelopment
+	TracesStability  = component.StabilityLevelDevelopment
+	MetricsStability = component.StabilityLevelDevelopment
+	LogsStability    = component.StabilityLevelDevelopment
 )
