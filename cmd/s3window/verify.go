@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
@@ -17,6 +18,7 @@ import (
 type verifyFlags struct {
 	target
 	verify.Options
+	leases leaseFlags
 	json   bool
 	strict bool
 }
@@ -26,6 +28,7 @@ func runVerify(ctx context.Context, args []string, out output) int {
 	f := flag.NewFlagSet("verify", flag.ContinueOnError)
 	f.SetOutput(out.stderr)
 	v.register(f)
+	v.leases.register(f)
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
 	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys and lost entries count as damage")
 	f.BoolVar(&v.SizesOnly, "sizes-only", false, "compare the sizes of objects and do not read them")
@@ -34,6 +37,7 @@ func runVerify(ctx context.Context, args []string, out output) int {
 		fmt.Fprint(out.stderr, "usage: s3window verify [flags] s3://bucket/prefix | /directory\n\n"+
 			"Judges a lake from its bucket alone. Exit code 0: sound, 1: damaged, 2: could not judge.\n\n")
 		f.PrintDefaults()
+		fmt.Fprint(out.stderr, leaseHelp)
 	}
 	where, err := parse(f, args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -55,6 +59,11 @@ func (v *verifyFlags) run(ctx context.Context, where string, out output) (*verif
 		return nil, err
 	}
 	defer done()
+	disconnect, err := v.leases.open(ctx, l.Ref(), !strings.HasPrefix(where, "s3://"), &v.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer disconnect()
 	var p verify.Progress
 	stop := showProgress(out.stderr, time.Second, func() string {
 		return fmt.Sprintf("%d partitions, %d manifests, %d objects, %s read",

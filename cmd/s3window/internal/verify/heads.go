@@ -16,6 +16,9 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
+// ErrBadHead says that a lease store has a record which is none. That is damage.
+var ErrBadHead = errors.New("is no record of a lease")
+
 const maxHead = 16 << 20
 
 // heads are those of each partition. One that is in the bucket may stand beside
@@ -126,6 +129,10 @@ func (c *commitLog) askStore(ctx context.Context) error {
 		record, err = c.ReadHead(ctx, name)
 		return err
 	})
+	if errors.Is(err, ErrBadHead) {
+		c.heads = append(c.heads, head{where: name, bad: err.Error()})
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read head %q: %w", name, err)
 	}

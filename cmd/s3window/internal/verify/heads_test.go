@@ -128,6 +128,10 @@ func TestStoreThatCannotBeReached(t *testing.T) {
 		ReadHead: func(context.Context, string) ([]byte, error) { return nil, down },
 	}, nil)
 	require.ErrorIs(t, err, down)
+
+	r := judge(t, goodLake(t), verify.Options{ReadHead: func(context.Context, string) ([]byte, error) { return nil, verify.ErrBadHead }})
+	require.Len(t, r.Damage, 2)
+	require.Equal(t, verify.WrongHead, r.Damage[0].Kind)
 }
 
 func TestReadHeads(t *testing.T) {

@@ -26,7 +26,7 @@ func (v *verifier) try(ctx context.Context, read func() error) error {
 		}
 		err := read()
 		<-v.slots
-		if err == nil || errors.Is(err, lake.ErrNotExist) || n == attempts || ctx.Err() != nil {
+		if err == nil || errors.Is(err, lake.ErrNotExist) || errors.Is(err, ErrBadHead) || n == attempts || ctx.Err() != nil {
 			return err
 		}
 		wait := time.NewTimer(time.Duration(n) * 200 * time.Millisecond)
