@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
@@ -169,6 +170,39 @@ func TestProgressOfLongWork(t *testing.T) {
 	require.Contains(t, string(line[:n]), "7 objects")
 	require.NoError(t, r.Close())
 	stop()
+}
+
+func TestVerifyResumes(t *testing.T) {
+	root, key := dir(t)
+	lake, file := filepath.Join(root, "otel"), filepath.Join(t.TempDir(), "resume")
+	for range 2 {
+		code, stdout, stderr := run(t.Context(), "verify", "-resume", file, lake)
+		require.Equal(t, exitOK, code, stderr)
+		require.Contains(t, stdout, ": sound (1 partitions")
+	}
+	require.NoError(t, os.Remove(filepath.Join(root, key)))
+	code, _, _ := run(t.Context(), "verify", "-resume", file, lake)
+	require.Equal(t, exitDamaged, code)
+	code, _, stderr := run(t.Context(), "verify", "-resume", filepath.Join(root, "otel"), lake)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "is a directory")
+}
+
+func TestProgressLine(t *testing.T) {
+	var p verify.Progress
+	p.Partitions.Store(2)
+	p.Manifests.Store(9)
+	p.Objects.Store(6)
+	p.Bytes.Store(4 << 20)
+	require.Equal(t, "2 partitions, 9 manifests, 6 objects, 4.0 MiB read, 2.0 MiB/s", progressLine(&p, 2*time.Second))
+	p.TotalObjects.Store(12)
+	p.TotalBytes.Store(10 << 20)
+	p.Skipped.Store(1)
+	p.SkippedBytes.Store(1 << 20)
+	p.Hashed.Store(7)
+	p.Sized.Store(true)
+	require.Equal(t, "2 partitions, 9 manifests, 6 of 12 objects (1 known), 4.0 MiB of 9.0 MiB read, 2.0 MiB/s, 7 rows hashed, about 3s left",
+		progressLine(&p, 2*time.Second))
 }
 
 func TestSize(t *testing.T) {

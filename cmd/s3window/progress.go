@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
+
+	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 )
 
 // showProgress writes a line about long work to w every interval, until the
@@ -41,4 +44,29 @@ func size(n int64) string {
 		value, i = value/unit, i+1
 	}
 	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[i])
+}
+
+// progressLine says how far verify is, how fast, and how long it may take.
+func progressLine(p *verify.Progress, elapsed time.Duration) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d partitions, %d manifests, %d", p.Partitions.Load(), p.Manifests.Load(), p.Objects.Load())
+	if p.Sized.Load() {
+		fmt.Fprintf(&b, " of %d", p.TotalObjects.Load())
+	}
+	b.WriteString(" objects")
+	if skipped := p.Skipped.Load(); skipped > 0 {
+		fmt.Fprintf(&b, " (%d known)", skipped)
+	}
+	fmt.Fprintf(&b, ", %s", size(p.Bytes.Load()))
+	if p.Sized.Load() {
+		fmt.Fprintf(&b, " of %s", size(p.TotalBytes.Load()-p.SkippedBytes.Load()))
+	}
+	fmt.Fprintf(&b, " read, %s/s", size(int64(float64(p.Bytes.Load())/max(elapsed.Seconds(), 1e-3))))
+	if rows := p.Hashed.Load(); rows > 0 {
+		fmt.Fprintf(&b, ", %d rows hashed", rows)
+	}
+	if left, ok := p.Left(elapsed); ok {
+		fmt.Fprintf(&b, ", about %s left", left.Round(time.Second))
+	}
+	return b.String()
 }

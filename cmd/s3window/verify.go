@@ -19,6 +19,7 @@ type verifyFlags struct {
 	target
 	verify.Options
 	leases leaseFlags
+	resume string
 	json   bool
 	strict bool
 }
@@ -29,6 +30,7 @@ func runVerify(ctx context.Context, args []string, out output) int {
 	f.SetOutput(out.stderr)
 	v.register(f)
 	v.leases.register(f)
+	f.StringVar(&v.resume, "resume", "", "`file` that keeps what was judged sound: another run with it reads only objects that are new or changed")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
 	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys and lost entries count as damage")
 	f.BoolVar(&v.SizesOnly, "sizes-only", false, "compare the sizes of objects and do not read them")
@@ -64,11 +66,19 @@ func (v *verifyFlags) run(ctx context.Context, where string, out output) (*verif
 		return nil, err
 	}
 	defer disconnect()
+	if v.resume != "" {
+		if v.Resume, err = verify.OpenResume(v.resume); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if closed := v.Resume.Close(); closed != nil {
+				fmt.Fprintf(out.stderr, "s3window verify: keep what was judged in %q: %v\n", v.resume, closed)
+			}
+		}()
+	}
 	var p verify.Progress
-	stop := showProgress(out.stderr, time.Second, func() string {
-		return fmt.Sprintf("%d partitions, %d manifests, %d objects, %s read",
-			p.Partitions.Load(), p.Manifests.Load(), p.Objects.Load(), size(p.Bytes.Load()))
-	})
+	started := time.Now()
+	stop := showProgress(out.stderr, time.Second, func() string { return progressLine(&p, time.Since(started)) })
 	report, err := verify.Lake(ctx, l, v.Options, &p)
 	stop()
 	if err != nil {

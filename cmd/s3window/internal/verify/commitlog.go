@@ -21,7 +21,7 @@ const maxManifest = 64 << 20
 type commitLog struct {
 	*verifier
 	id      partition.ID
-	listed  map[string]int64  // data objects of the table: key -> bytes
+	listed  map[string]listed // data objects of the table, by key
 	named   map[string]string // objects that manifests of the table name: key -> manifest key
 	writers map[string]int64  // how far each writer is committed
 	out     *Partition
@@ -60,8 +60,9 @@ func (c *commitLog) verify(ctx context.Context) error {
 		if !ok {
 			return
 		}
+		w := witness{Manifest: m, key: key, sum: c.prev}
 		for _, o := range m.Objects {
-			g.Go(func() error { return c.object(ctx, key, m, o) })
+			g.Go(func() error { return c.object(ctx, w, o) })
 		}
 	})
 	if waited := g.Wait(); waited != nil {

@@ -40,8 +40,7 @@ func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding,
 			logs[t] = append(logs[t], id.Sink)
 		}
 	}
-	data := strings.TrimSuffix(system, "_s3window/sink=") + "tenant="
-	err = v.skip(ctx, data, func(key string) string {
+	err = v.skip(ctx, v.dataPrefix(), func(key string) string {
 		id, _, err := partition.ParseObjectKey(v.prefix, key)
 		if err != nil {
 			strays = append(strays, found(Stray, key, "stands among the data objects and is none (%v)", err))
@@ -52,6 +51,11 @@ func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding,
 		return behind(partition.DataPrefix(v.prefix, id))
 	})
 	return logs, strays, err
+}
+
+// dataPrefix is what the keys of all data objects begin with.
+func (v *verifier) dataPrefix() string {
+	return strings.TrimSuffix(partition.SystemPrefix(v.prefix), "_s3window/") + "tenant="
 }
 
 // behind is a key that sorts behind everything below prefix and before what
@@ -78,16 +82,26 @@ func (v *verifier) skip(ctx context.Context, prefix string, next func(key string
 	}
 }
 
-// listObjects lists the data objects of a table with their sizes.
-func (v *verifier) listObjects(ctx context.Context, t table) (map[string]int64, error) {
-	listed := map[string]int64{}
+// listed is what a listing says of an object.
+type listed struct {
+	size int64
+	etag string // kept only where it is needed
+}
+
+// listObjects lists the data objects of a table.
+func (v *verifier) listObjects(ctx context.Context, t table) (map[string]listed, error) {
+	out := map[string]listed{}
 	prefix := partition.DataPrefix(v.prefix, t.id(""))
 	err := v.bucket.List(ctx, prefix, "", func(i lake.Info) error {
-		listed[i.Key] = i.Size
+		is := listed{size: i.Size}
+		if v.Resume != nil {
+			is.etag = i.ETag
+		}
+		out[i.Key] = is
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list %q: %w", prefix, err)
 	}
-	return listed, nil
+	return out, nil
 }

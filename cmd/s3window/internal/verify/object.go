@@ -39,15 +39,33 @@ func (v *verifier) try(ctx context.Context, read func() error) error {
 	}
 }
 
-// object holds an object to what manifest m says of it.
-func (c *commitLog) object(ctx context.Context, key string, m lake.Manifest, o lake.Object) error {
+// witness is a manifest that says something of an object.
+type witness struct {
+	lake.Manifest
+	key, sum string // its own key, and the SHA-256 of its bytes
+}
+
+// object holds an object to what its manifest says of it.
+func (c *commitLog) object(ctx context.Context, w witness, o lake.Object) error {
 	defer c.progress.Objects.Add(1)
-	size, listed := c.listed[o.Key]
-	if !listed || !c.SizesOnly {
-		return c.content(ctx, key, m, o)
+	is, listed := c.listed[o.Key]
+	if c.SizesOnly && listed {
+		c.size(w.key, o, is.size)
+		return nil
 	}
-	c.size(key, o, size)
-	return nil
+	m := markOf(w.sum, o.Key, is.etag, is.size)
+	known := c.Resume != nil && listed && is.etag != "" && !c.SizesOnly
+	if known && c.Resume.judged(m) {
+		c.progress.Skipped.Add(1)
+		c.progress.SkippedBytes.Add(is.size)
+		return nil
+	}
+	got, sound, err := c.content(ctx, w, o)
+	// Only the version that was listed is known by its mark.
+	if sound && known && got.etag == is.etag {
+		c.Resume.sound(m)
+	}
+	return err
 }
 
 func (c *commitLog) size(key string, o lake.Object, size int64) {
@@ -57,33 +75,31 @@ func (c *commitLog) size(key string, o lake.Object, size int64) {
 }
 
 // content reads an object to its end and checks everything about it.
-func (c *commitLog) content(ctx context.Context, key string, m lake.Manifest, o lake.Object) error {
-	var got reading
-	err := c.try(ctx, func() (err error) {
+func (c *commitLog) content(ctx context.Context, w witness, o lake.Object) (got reading, sound bool, err error) {
+	err = c.try(ctx, func() (err error) {
 		got, err = c.open(ctx, o)
 		return err
 	})
-	if errors.Is(err, lake.ErrNotExist) {
-		c.fail(found(ObjectMissing, o.Key, "does not exist, but %s names it with %d records", key, o.Records).about(key))
-		return nil
+	switch {
+	case errors.Is(err, lake.ErrNotExist):
+		c.fail(found(ObjectMissing, o.Key, "does not exist, but %s names it with %d records", w.key, o.Records).about(w.key))
+		return got, false, nil
+	case err != nil:
+		return got, false, fmt.Errorf("read object %q: %w", o.Key, err)
+	case got.size != o.Bytes:
+		c.size(w.key, o, got.size)
+		return got, false, nil
+	case got.sum == "":
+		return got, false, nil
+	case got.sum != o.SHA256:
+		c.fail(found(WrongHash, o.Key, "has sha256 %.12s…, but %s says %.12s…: its bytes were changed", got.sum, w.key, o.SHA256).about(w.key))
+		return got, false, nil
 	}
-	if err != nil {
-		return fmt.Errorf("read object %q: %w", o.Key, err)
+	wrong := got.facts.check(w.key, w.Manifest, o)
+	for _, f := range wrong {
+		c.fail(f.about(w.key))
 	}
-	if got.size != o.Bytes {
-		c.size(key, o, got.size)
-		return nil
-	}
-	if got.sum != "" && got.sum != o.SHA256 {
-		c.fail(found(WrongHash, o.Key, "has sha256 %.12s…, but %s says %.12s…: its bytes were changed", got.sum, key, o.SHA256).about(key))
-		return nil
-	}
-	if got.sum != "" {
-		for _, f := range got.facts.check(key, m, o) {
-			c.fail(f.about(key))
-		}
-	}
-	return nil
+	return got, len(wrong) == 0, nil
 }
 
 // reading is what a read of an object found; sum is empty if only its size was
@@ -91,6 +107,7 @@ func (c *commitLog) content(ctx context.Context, key string, m lake.Manifest, o 
 type reading struct {
 	size  int64
 	sum   string
+	etag  string
 	facts facts
 }
 
@@ -99,7 +116,7 @@ func (c *commitLog) open(ctx context.Context, o lake.Object) (reading, error) {
 		info, err := c.bucket.Stat(ctx, o.Key)
 		return reading{size: info.Size}, err
 	}
-	r, _, err := c.bucket.Open(ctx, o.Key)
+	r, info, err := c.bucket.Open(ctx, o.Key)
 	if err != nil {
 		return reading{}, err
 	}
@@ -110,7 +127,7 @@ func (c *commitLog) open(ctx context.Context, o lake.Object) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	return reading{size: in.n, sum: hex.EncodeToString(h.Sum(nil)), facts: f}, nil
+	return reading{size: in.n, sum: hex.EncodeToString(h.Sum(nil)), etag: info.ETag, facts: f}, nil
 }
 
 // reopen opens an object again and passes over its first off bytes.

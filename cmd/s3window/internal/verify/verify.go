@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -28,11 +27,9 @@ type Options struct {
 	// HeadBucket is the bucket in the names of heads. Empty = of any bucket;
 	// ReadHead needs it.
 	HeadBucket string
-}
 
-// Progress counts what was done so far. It may be read at any time.
-type Progress struct {
-	Partitions, Manifests, Objects, Bytes atomic.Int64
+	// Resume keeps what was judged sound, and is not read again. nil = nothing.
+	Resume *Resume
 }
 
 // Lake judges the lake. An error means that it could not be judged, because
@@ -42,11 +39,12 @@ func Lake(ctx context.Context, l *lake.Lake, o Options, progress *Progress) (*Re
 	if o.Workers <= 0 {
 		o.Workers = 16
 	}
-	if progress == nil {
+	estimate := progress != nil
+	if !estimate {
 		progress = &Progress{}
 	}
 	v := &verifier{
-		Options: o, bucket: l.Bucket(), prefix: l.Prefix(), progress: progress, slots: make(chan struct{}, o.Workers),
+		Options: o, bucket: l.Bucket(), prefix: l.Prefix(), progress: progress, estimate: estimate, slots: make(chan struct{}, o.Workers),
 	}
 	// Heads first: what they know is then in the manifests that are read later.
 	var err error
@@ -63,7 +61,10 @@ func Lake(ctx context.Context, l *lake.Lake, o Options, progress *Progress) (*Re
 	report := &Report{
 		Lake: l.Ref().String(), Content: !o.SizesOnly, Partitions: []Partition{}, Damage: []Finding{}, Notes: strays,
 	}
-	if err := v.all(ctx, logs, report); err != nil {
+	sized := v.sizing(ctx)
+	err = v.all(ctx, logs, report)
+	sized()
+	if err != nil {
 		return nil, err
 	}
 	report.finish()
@@ -76,6 +77,7 @@ type verifier struct {
 	bucket   lake.Bucket
 	prefix   string
 	progress *Progress
+	estimate bool // how much there is to do is worth a listing
 	heads    heads
 	slots    chan struct{} // one for every read that may run at once
 }
@@ -146,9 +148,9 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 		out.notes = append(out.notes, c.notes...)
 		doubtful = doubtful || c.doubtful
 	}
-	for key, size := range listed {
+	for key, is := range listed {
 		if _, ok := named[key]; !ok {
-			out.notes = append(out.notes, unnamed{v.prefix, key, size, doubtful}.judge(ends))
+			out.notes = append(out.notes, unnamed{v.prefix, key, is.size, doubtful}.judge(ends))
 		}
 	}
 	return out, nil
