@@ -56,7 +56,7 @@ tidy: ## go.mod and go.sum of the modules beside the main one, which follow its 
 	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go mod tidy) || exit 1; done
 
 .PHONY: e2e
-e2e: build test-tools ## real processes: SIGKILL at every step, fleets of three, every fault
+e2e: build test-tools servers ## real processes: SIGKILL at every step, fleets of three, every fault
 	go test -tags e2e -count=1 -p 1 -timeout 60m $(E2EFLAGS) ./testbed/e2e/... ./testbed/fleet/ ./testbed/faults/
 
 .PHONY: e2e-short
@@ -72,7 +72,7 @@ soak: build test-tools ## SOAK=10m of a fleet under load that is killed, frozen 
 	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/fleet/
 
 .PHONY: faults
-faults: build test-tools ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone
+faults: build test-tools servers ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone
 	S3WINDOW_OUTAGE=$${OUTAGE:-1m} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
 
 .PHONY: bench
