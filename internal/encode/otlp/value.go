@@ -79,7 +79,7 @@ func parseValueSlow(b []byte) (Value, int) {
 		}
 		var raw []byte
 		var bits uint64
-		kind := Null
+		var kind Kind
 		switch tag {
 		case 1<<3 | 2:
 			kind = String

@@ -100,12 +100,12 @@ func TestPagesAgreeWithTheFooter(t *testing.T) {
 func checkChunk(t *testing.T, file []byte, m *format.ColumnMetaData, index format.OffsetIndex, rows int64) {
 	t.Helper()
 	name := strings.Join(m.PathInSchema, ".")
-	at, end := m.DataPageOffset, m.DataPageOffset
+	at := m.DataPageOffset
 	if m.DictionaryPageOffset > 0 {
 		at = m.DictionaryPageOffset
 	}
 	from := at
-	end = at + m.TotalCompressedSize
+	end := at + m.TotalCompressedSize
 	raw, values, pages := int64(0), int64(0), 0
 	for at < end {
 		var h format.PageHeader
