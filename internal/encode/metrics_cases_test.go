@@ -81,9 +81,10 @@ func metricsCases() []metricsCase {
 					h.BucketCounts().Append(uint64(j))
 					h.ExplicitBounds().Append(float64(j) / 8)
 					e := h.Exemplars().AppendEmpty()
-					if j%3 == 1 {
+					switch j % 3 {
+					case 1:
 						e.SetIntValue(int64(j))
-					} else if j%3 == 2 {
+					case 2:
 						e.SetDoubleValue(float64(j) / 2)
 					}
 					for range j % 3 {

@@ -117,7 +117,7 @@ func (x *traces) nested(field uint64, b []byte, i int) int {
 	if i < 0 {
 		return i
 	}
-	at := 0
+	var at int
 	switch field {
 	case 9:
 		at = x.attributes.put(m)

@@ -10,11 +10,11 @@ import (
 // into every leaf, then End is called; EndRow closes the row's list. The
 // leaves' pages end together, and never within a row.
 type List struct {
-	t       *Table
-	path    []string // of the elements
-	element int      // place of the elements' group in the schema
-	leaves  []listLeaf
-	leveled []leveledLeaf // those of the leaves that have levels of their own
+	t         *Table
+	path      []string // of the elements
+	element   int      // place of the elements' group in the schema
+	leaves    []listLeaf
+	ownLevels []ownLevelsLeaf // those of the leaves that have levels of their own
 
 	rep, def levels
 	n        int    // elements of the row under construction
@@ -31,9 +31,9 @@ type listLeaf interface {
 	flushList(l *List, p content) // ends the page
 }
 
-// leveledLeaf is a leaf whose levels are not those of the list: its value may
+// ownLevelsLeaf is a leaf whose levels are not those of the list: its value may
 // be absent, or is a map.
-type leveledLeaf interface {
+type ownLevelsLeaf interface {
 	endElement(first bool) // first in its row
 	endEmpty()             // a row without elements
 }
@@ -104,7 +104,7 @@ func (l *List) child(name string) []string {
 func (l *List) End() {
 	first := l.n == 0
 	l.n++
-	for _, c := range l.leveled {
+	for _, c := range l.ownLevels {
 		c.endElement(first)
 	}
 }
@@ -116,7 +116,7 @@ func (l *List) EndRow() {
 	l.rep.push(0, 1, 0)
 	if n == 0 {
 		l.def.push(0, 1, 0)
-		for _, c := range l.leveled {
+		for _, c := range l.ownLevels {
 			c.endEmpty()
 		}
 		return

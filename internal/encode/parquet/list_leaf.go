@@ -73,7 +73,7 @@ func (l *List) OptionalDouble(name string) *ListOptionalNumber {
 
 func (l *List) newOptionalNumber(name string, typ format.Type) *ListOptionalNumber {
 	c := &ListOptionalNumber{numbers: l.t.newNumbers(l.leaf(name, typ, true)), level: 1}
-	l.leaves, l.leveled = append(l.leaves, c), append(l.leveled, c)
+	l.leaves, l.ownLevels = append(l.leaves, c), append(l.ownLevels, c)
 	return c
 }
 

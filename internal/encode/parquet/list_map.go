@@ -21,7 +21,7 @@ func (l *List) Map(name string) *ListMap {
 	m := &ListMap{Map: Map{classify: func([]byte) int32 { return 0 }, ints: dict.NewInts()}}
 	m.keys = l.t.newValues(l.t.newChunk(nestedMapChunk(path, "key")))
 	m.vals = l.t.newValues(l.t.newChunk(nestedMapChunk(path, "value")))
-	l.leaves, l.leveled = append(l.leaves, m), append(l.leveled, m)
+	l.leaves, l.ownLevels = append(l.leaves, m), append(l.ownLevels, m)
 	return m
 }
 
