@@ -32,8 +32,11 @@ func runVerify(ctx context.Context, args []string, out output) int {
 	v.leases.register(f)
 	f.StringVar(&v.resume, "resume", "", "`file` that keeps what was judged sound: another run with it reads only objects that are new or changed")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
-	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys and lost entries count as damage")
+	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys, lost entries and duplicates count as damage")
 	f.BoolVar(&v.SizesOnly, "sizes-only", false, "compare the sizes of objects and do not read them")
+	f.BoolVar(&v.Duplicates, "duplicates", false, "look for records that are in a tenant's data of one signal more than once, by their content "+
+		"(all columns but received_at and ts); reads every object once more")
+	f.StringVar(&v.TempDir, "temp-dir", "", "`directory` for what -duplicates does not hold in memory: 20 bytes a record, objects above 16 MiB")
 	f.IntVar(&v.Workers, "workers", 16, "reads at once")
 	f.Usage = func() {
 		fmt.Fprint(out.stderr, "usage: s3window verify [flags] s3://bucket/prefix | /directory\n\n"+
@@ -143,6 +146,13 @@ func printText(w io.Writer, r *verify.Report) {
 	}
 	if r.Omitted > 0 {
 		fmt.Fprintf(w, "… and %d findings more\n", r.Omitted)
+	}
+	if d := r.Duplicates; d != nil {
+		fmt.Fprintf(w, "duplicates: %d of %d records are copies of others, equal but for when they were received", d.Duplicated, d.Records)
+		if d.Unread > 0 {
+			fmt.Fprintf(w, "; %d objects could not be looked at", d.Unread)
+		}
+		fmt.Fprintln(w)
 	}
 	how := "every object read"
 	if !r.Content {

@@ -51,13 +51,17 @@ type win struct {
 	edit              func(*lake.Manifest)  // just before it is written
 	footer            map[string]string     // instead of what is true
 	received          func(row int64) int64 // instead of stamps within the window
+	data              []byte                // the object, where it is given
 }
 
 func (l *testLake) commit(w win) {
 	if w.ext == "" {
 		w.ext = "parquet"
 	}
-	data := l.encode(w)
+	data := w.data
+	if data == nil {
+		data = l.encode(w)
+	}
 	name := partition.ObjectName{Start: at(w.start), End: at(w.end), Writer: w.writer, Ext: w.ext}
 	o := lake.Object{
 		Key: partition.ObjectKey(prefix, w.id, partition.AlignHour, name), Bytes: int64(len(data)), Records: w.rows,

@@ -36,6 +36,7 @@ const (
 const (
 	Uncommitted Kind = "uncommitted" // an object that no manifest names
 	Leftover    Kind = "leftover"    // an orphan: an object that no manifest names, of a writer that has committed past it
+	Duplicate   Kind = "duplicate"   // records that are in the lake more than once; looked for on request
 	Stray       Kind = "stray"       // a key that is nothing of a lake's
 	Lost        Kind = "lost"        // an entry that a manifest reports as lost
 )
@@ -88,7 +89,8 @@ type Report struct {
 	Bytes      int64       `json:"bytes"`
 	Damage     []Finding   `json:"damage"`
 	Notes      []Finding   `json:"notes"`
-	Omitted    int         `json:"omitted"` // findings and notes beyond the first maxFindings of each
+	Duplicates *Duplicates `json:"duplicates,omitempty"` // nil if nobody looked for them
+	Omitted    int         `json:"omitted"`              // findings and notes beyond the first maxFindings of each
 }
 
 const maxFindings = 1000
@@ -100,6 +102,11 @@ func (r *Report) add(p *partitionReport) {
 		r.Objects += log.Objects
 		r.Records += log.Records
 		r.Bytes += log.Bytes
+	}
+	if r.Duplicates != nil {
+		r.Duplicates.Records += p.duplicates.Records
+		r.Duplicates.Duplicated += p.duplicates.Duplicated
+		r.Duplicates.Unread += p.duplicates.Unread
 	}
 	r.Damage = r.limited(r.Damage, p.damage)
 	r.Notes = r.limited(r.Notes, p.notes)
@@ -117,13 +124,14 @@ func (r *Report) finish() {
 	slices.SortFunc(r.Partitions, func(a, b Partition) int {
 		return cmp.Or(strings.Compare(a.Sink, b.Sink), strings.Compare(a.Tenant, b.Tenant), strings.Compare(a.Signal, b.Signal))
 	})
-	byKey := func(a, b Finding) int {
-		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Text, b.Text))
-	}
 	slices.SortFunc(r.Damage, byKey)
 	slices.SortFunc(r.Notes, byKey)
 	// A stray key can be met by two listings.
 	r.Notes = slices.CompactFunc(r.Notes, func(a, b Finding) bool { return a.Kind == Stray && a.Kind == b.Kind && a.Key == b.Key })
+}
+
+func byKey(a, b Finding) int {
+	return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Text, b.Text))
 }
 
 // Count returns how many notes are of a kind.

@@ -30,6 +30,11 @@ type Options struct {
 
 	// Resume keeps what was judged sound, and is not read again. nil = nothing.
 	Resume *Resume
+
+	// Duplicates asks for records that are in a tenant's data of one signal more
+	// than once. It reads every object again.
+	Duplicates bool
+	TempDir    string // for hashes and large objects; empty = the system's
 }
 
 // Lake judges the lake. An error means that it could not be judged, because
@@ -61,6 +66,9 @@ func Lake(ctx context.Context, l *lake.Lake, o Options, progress *Progress) (*Re
 	report := &Report{
 		Lake: l.Ref().String(), Content: !o.SizesOnly, Partitions: []Partition{}, Damage: []Finding{}, Notes: strays,
 	}
+	if o.Duplicates {
+		v.finder, report.Duplicates = newFinder(v), &Duplicates{}
+	}
 	sized := v.sizing(ctx)
 	err = v.all(ctx, logs, report)
 	sized()
@@ -77,7 +85,8 @@ type verifier struct {
 	bucket   lake.Bucket
 	prefix   string
 	progress *Progress
-	estimate bool // how much there is to do is worth a listing
+	estimate bool    // how much there is to do is worth a listing
+	finder   *finder // nil if nobody wants duplicates
 	heads    heads
 	slots    chan struct{} // one for every read that may run at once
 }
@@ -119,6 +128,8 @@ type partitionReport struct {
 	logs   []*Partition
 	damage []Finding
 	notes  []Finding
+
+	duplicates Duplicates
 }
 
 // table verifies the commit logs of a table, then says which of its objects
@@ -153,5 +164,18 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 			out.notes = append(out.notes, unnamed{v.prefix, key, is.size, doubtful}.judge(ends))
 		}
 	}
+	if v.finder == nil || len(named) == 0 {
+		return out, nil
+	}
+	if err := v.finder.table(ctx, named, out.records(), out); err != nil {
+		return nil, fmt.Errorf("find duplicates of tenant %q, %s: %w", t.tenant, t.signal, err)
+	}
 	return out, nil
+}
+
+func (p *partitionReport) records() (n int64) {
+	for _, log := range p.logs {
+		n += log.Records
+	}
+	return n
 }
