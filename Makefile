@@ -48,8 +48,8 @@ test: test-tools servers ## all tests, with the race detector
 lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds the import table)
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	go vet -tags e2e ./...
-	$(BIN)/golangci-lint run ./...
-	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet ./... && $(BIN)/golangci-lint run -c $(ROOT)/.golangci.yml ./...) || exit 1; done
+	$(BIN)/golangci-lint run --allow-parallel-runners ./...
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of the modules beside the main one, which follow its versions
