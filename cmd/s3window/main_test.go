@@ -188,6 +188,34 @@ func TestVerifyResumes(t *testing.T) {
 	require.Contains(t, stderr, "is a directory")
 }
 
+func TestVerifyPlansAndFindsDuplicates(t *testing.T) {
+	root, key := dir(t)
+	lake := filepath.Join(root, "otel")
+	code, stdout, stderr := run(t.Context(), "verify", "-duplicates", "-temp-dir", t.TempDir(), lake)
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, "note (duplicate): "+key+": holds 2 records that are in otel/")
+	require.Contains(t, stdout, "duplicates: 3 of 4 records are copies of others")
+	require.NotContains(t, stdout, "plan (")
+
+	require.NoError(t, os.Remove(filepath.Join(root, key)))
+	code, stdout, _ = run(t.Context(), "verify", "-repair-plan", lake)
+	require.Equal(t, exitDamaged, code)
+	require.Contains(t, stdout, "plan (object-missing): "+key+"\n  1. Find out what deletes")
+	code, stdout, _ = run(t.Context(), "verify", "-repair-plan", "-json", lake)
+	require.Equal(t, exitDamaged, code)
+	var report struct {
+		Plan []struct {
+			Kind, Key string
+			Steps     []string
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
+	require.Equal(t, "object-missing", report.Plan[0].Kind)
+	require.NotEmpty(t, report.Plan[0].Steps)
+	_, err := os.Stat(lake)
+	require.NoError(t, err)
+}
+
 func TestProgressLine(t *testing.T) {
 	var p verify.Progress
 	p.Partitions.Store(2)

@@ -22,6 +22,7 @@ type verifyFlags struct {
 	resume string
 	json   bool
 	strict bool
+	plan   bool
 }
 
 func runVerify(ctx context.Context, args []string, out output) int {
@@ -33,6 +34,7 @@ func runVerify(ctx context.Context, args []string, out output) int {
 	f.StringVar(&v.resume, "resume", "", "`file` that keeps what was judged sound: another run with it reads only objects that are new or changed")
 	f.BoolVar(&v.json, "json", false, "print the report as JSON")
 	f.BoolVar(&v.strict, "strict", false, "uncommitted objects, stray keys, lost entries and duplicates count as damage")
+	f.BoolVar(&v.plan, "repair-plan", false, "say for each finding what you can do about it; nothing is done")
 	f.BoolVar(&v.SizesOnly, "sizes-only", false, "compare the sizes of objects and do not read them")
 	f.BoolVar(&v.Duplicates, "duplicates", false, "look for records that are in a tenant's data of one signal more than once, by their content "+
 		"(all columns but received_at and ts); reads every object once more")
@@ -86,6 +88,9 @@ func (v *verifyFlags) run(ctx context.Context, where string, out output) (*verif
 	stop()
 	if err != nil {
 		return nil, fmt.Errorf("judge %s: %w%s", l.Ref(), err, advice(err))
+	}
+	if v.plan {
+		report.Plan = verify.Plan(report, l.Ref())
 	}
 	return report, nil
 }
@@ -147,13 +152,7 @@ func printText(w io.Writer, r *verify.Report) {
 	if r.Omitted > 0 {
 		fmt.Fprintf(w, "… and %d findings more\n", r.Omitted)
 	}
-	if d := r.Duplicates; d != nil {
-		fmt.Fprintf(w, "duplicates: %d of %d records are copies of others, equal but for when they were received", d.Duplicated, d.Records)
-		if d.Unread > 0 {
-			fmt.Fprintf(w, "; %d objects could not be looked at", d.Unread)
-		}
-		fmt.Fprintln(w)
-	}
+	printExtras(w, r)
 	how := "every object read"
 	if !r.Content {
 		how = "objects not read, sizes only"
@@ -168,4 +167,21 @@ func printText(w io.Writer, r *verify.Report) {
 	fmt.Fprintf(w, "%s: %s (%d partitions, %d windows, %d records, %d objects, %s; %s; %d uncommitted objects, %d lost entries)\n",
 		r.Lake, verdict, len(r.Partitions), r.Windows, r.Records, r.Objects, size(r.Bytes), how,
 		r.Count(verify.Uncommitted), r.Count(verify.Lost))
+}
+
+// printExtras prints what was asked for beside the findings.
+func printExtras(w io.Writer, r *verify.Report) {
+	for _, p := range r.Plan {
+		fmt.Fprintf(w, "plan (%s): %s\n", p.Kind, p.Key)
+		for i, step := range p.Steps {
+			fmt.Fprintf(w, "  %d. %s\n", i+1, step)
+		}
+	}
+	if d := r.Duplicates; d != nil {
+		fmt.Fprintf(w, "duplicates: %d of %d records are copies of others, equal but for when they were received", d.Duplicated, d.Records)
+		if d.Unread > 0 {
+			fmt.Fprintf(w, "; %d objects could not be looked at", d.Unread)
+		}
+		fmt.Fprintln(w)
+	}
 }

@@ -54,6 +54,8 @@ type Finding struct {
 	// Also is another key that it is about: the manifest that names an object,
 	// the one beside a manifest, the head that knows better.
 	Also string `json:"also,omitempty"`
+
+	reaches bool // of an orphan: beyond its writer's end
 }
 
 func (f Finding) about(also string) Finding {
@@ -90,6 +92,7 @@ type Report struct {
 	Damage     []Finding   `json:"damage"`
 	Notes      []Finding   `json:"notes"`
 	Duplicates *Duplicates `json:"duplicates,omitempty"` // nil if nobody looked for them
+	Plan       []Repair    `json:"plan,omitempty"`       // only where it was asked for
 	Omitted    int         `json:"omitted"`              // findings and notes beyond the first maxFindings of each
 }
 

@@ -27,8 +27,10 @@ func (u unnamed) judge(ends map[string]int64) Finding {
 		return found(Uncommitted, u.key,
 			"%d bytes; no manifest names it yet: on its way, or what a lost WAL left behind; it may be the only copy of its records", u.size)
 	case name.End > end:
-		return found(Leftover, u.key,
+		f := found(Leftover, u.key,
 			"%d bytes; no manifest names it, and its writer has committed to %d, into it: its records below that are in other windows, the others will be or are in the WAL", u.size, end)
+		f.reaches = true
+		return f
 	}
 	return found(Leftover, u.key, "%d bytes; no manifest names it, and its writer has committed past it: its records are in other windows", u.size)
 }

@@ -30,7 +30,7 @@ func (c *commitLog) window(key string, m lake.Manifest) {
 	}
 	for _, l := range m.Lost {
 		c.notes = append(c.notes, found(Lost, key,
-			"reports as lost: entry %d of writer %s, %d records (0 = unknown): %s", l.Seq, l.Writer, l.Records, l.Reason))
+			"reports as lost: entry %d of writer %s, %d records (0 = unknown): %s", l.Seq, l.Writer, l.Records, l.Reason).about(l.Key))
 	}
 }
 
