@@ -32,26 +32,26 @@ type calls struct {
 }
 
 // pass is asked at every call and says what becomes of it.
-func (c *calls) pass(store string) (before, after error, pause time.Duration) {
+func (c *calls) pass(store string) (pause time.Duration, before, after error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.seen[store]
 	c.seen[store]++
 	if c.fault.store != store || c.fault.n != n {
-		return nil, nil, 0
+		return 0, nil, nil
 	}
 	switch c.fault.how {
 	case "before":
-		return errDown, nil, 0
+		return 0, errDown, nil
 	case "after":
-		return nil, errDown, 0
+		return 0, nil, errDown
 	}
-	return nil, nil, 25 * time.Second // the rig's leases last ten seconds
+	return 25 * time.Second, nil, nil // the rig's leases last ten seconds
 }
 
 func (c *calls) install(w *world, d *disk) {
 	w.bucket.Script(func(laketest.Op) laketest.Fault {
-		before, after, pause := c.pass("bucket")
+		pause, before, after := c.pass("bucket")
 		f := laketest.Fault{Before: before, After: after}
 		if pause > 0 {
 			f.Pause = func(ctx context.Context) { wait(ctx, pause) }
@@ -59,12 +59,12 @@ func (c *calls) install(w *world, d *disk) {
 		return f
 	})
 	w.store.(*kv).set(func() (error, error) {
-		before, after, _ := c.pass("leases")
+		_, before, after := c.pass("leases")
 		return before, after
 	})
 	var late error
 	d.set(func([]*storage.Operation) error {
-		before, after, _ := c.pass("storage")
+		_, before, after := c.pass("storage")
 		late = after
 		return before
 	})

@@ -144,7 +144,7 @@ func (l *lines) flush() {
 func (l *lines) mend(from int) { l.buf = l.mendText(l.buf, from) }
 
 func (l *lines) mendText(b []byte, from int) []byte {
-	n := 0
+	var n int
 	l.mended, n = appendMended(l.mended[:0], b[from:])
 	l.replaced += n
 	return append(b[:from], l.mended...)

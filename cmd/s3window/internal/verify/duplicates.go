@@ -55,7 +55,7 @@ func (f *finder) table(ctx context.Context, named map[string]string, rows int64,
 	if err != nil {
 		return fmt.Errorf("make room for hashes: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	s, err := newSpill(dir, rows, sortBudget)
 	if err != nil {
 		return err
