@@ -60,20 +60,22 @@ func (l *Lab) Committed() int64 {
 	return n
 }
 
-// AwaitCommitted waits until as many records are committed as were
-// acknowledged. If that does not happen, the judge says which are missing.
+// AwaitCommitted waits until every acknowledged record is committed. If that
+// does not happen, the judge says which are missing.
 func (l *Lab) AwaitCommitted() {
 	l.t.Helper()
 	l.AwaitCommittedFor(Patience)
 }
 
-// AwaitCommittedFor is AwaitCommitted with a time of its own.
+// AwaitCommittedFor is AwaitCommitted with a time of its own. The judge is
+// asked when there are enough records: some may be of requests that got no
+// answer, while others still wait in a queue.
 func (l *Lab) AwaitCommittedFor(patience time.Duration) {
 	l.t.Helper()
 	acked := l.Journal().Acked()
 	require.Positive(l.t, acked)
 	end := time.Now().Add(patience)
-	for l.Committed() < acked {
+	for l.Committed() < acked || l.Verdict().Lost > 0 {
 		if time.Now().After(end) {
 			v := l.Verdict()
 			require.FailNow(l.t, "records are acknowledged and not committed", "%s\n%v", v, v.Err())
