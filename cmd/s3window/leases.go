@@ -34,8 +34,8 @@ Heads that are in the bucket are found there. Heads elsewhere are read with
 store: one {"name": "bucket=…/prefix=…/sink=…/tenant=…/signal=…", "record": …}
 after another, where record is the value as it is or as a string. For example
   etcd        etcdctl get --prefix s3window/leases/ -w json | jq -c '.kvs[] | {name: (.key|@base64d), record: (.value|@base64d)}'
-  Redis       redis-cli --scan --pattern '*bucket=*' | while read -r k; do redis-cli get "$k" | jq -c --arg n "$k" '{name: $n, record: .}'; done
-  PostgreSQL  SELECT json_build_object('name', name, 'record', …) per row of the lease table
+  Redis       redis-cli --scan --pattern '*bucket=*' | while read -r k; do redis-cli hget "$k" value | jq -c --arg n "$k" '{name: $n, record: .}'; done
+  PostgreSQL  psql -Atc "SELECT json_build_object('name', convert_from(name, 'UTF8'), 'record', convert_from(value, 'UTF8')) FROM TABLE"
 An export also finds partitions of which nothing is left in the bucket; a store
 is only asked about partitions that have left something.
 `

@@ -17,9 +17,9 @@
 //     one, and its received_at lies within the window.
 //
 // Objects that no manifest names are reported as uncommitted, or as leftover
-// where their writer has committed past them and the log is whole, and entries that a manifest
-// reports as lost are repeated. None of this is damage: the first may be a
-// window on its way, the last is what the exporter itself confessed.
+// where their writer has committed past them and the log is whole, and entries
+// that a manifest reports as lost are repeated. None of this is damage: the first
+// may be a window on its way, the last is what the exporter itself confessed.
 //
 // A lake that is being written can be verified: a partition's objects are
 // listed before its manifests, and what a manifest names is opened whether it
