@@ -43,6 +43,7 @@ type core struct {
 	splitter *partition.Splitter
 	status   *status
 	observer *observer
+	damage   window.Damage
 
 	members   int                // signals not shut down yet; guarded by the factory's mu
 	joined    []partition.Signal // of all members; guarded by the factory's mu
@@ -143,12 +144,19 @@ func (c *core) openQueue(ctx context.Context, host component.Host, step func(str
 	queue, err := wal.Open(ctx, wal.Options{
 		Client: client, Limit: limit, Sizer: sizer(cfg.Sizer), BlockOnOverflow: cfg.BlockOnOverflow,
 		SegmentSize: c.cfg.WAL.SegmentSizeMiB << 20, SegmentAge: c.cfg.WAL.SegmentAge,
-		WriterInfo: info, OnDamage: c.observer.damaged, Fault: step, Logger: c.set.Logger,
+		WriterInfo: info, OnDamage: c.damaged, Fault: step, Logger: c.set.Logger,
 	})
 	if err != nil && client != nil {
 		err = errors.Join(fmt.Errorf("`sending_queue::storage` (%v): %w", cfg.StorageID, err), client.Close(ctx))
 	}
 	return queue, err
+}
+
+// damaged takes note of what the queue found damaged: it is counted, and named
+// in a manifest of its partition.
+func (c *core) damaged(d wal.Damage) {
+	c.observer.damaged(d)
+	c.damage.Add(d)
 }
 
 func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
@@ -164,7 +172,7 @@ func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
 
 func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
 	o := window.Options{
-		Queue: queue, Sink: c.cfg.Sink,
+		Queue: queue, Damage: &c.damage, Sink: c.cfg.Sink,
 		Policy:    c.tenants.common.limits(),
 		Tick:      c.tenants.tick(),
 		Memory:    c.cfg.MemoryLimitMiB << 20,

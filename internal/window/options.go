@@ -52,7 +52,7 @@ type Retry struct {
 	Initial, Max time.Duration
 }
 
-// Options is what a Runtime is made of. All fields but Tick and Step are required.
+// Options is what a Runtime is made of. All fields but Tick, Damage and Step are required.
 type Options struct {
 	Queue     Queue
 	Sink      string
@@ -72,6 +72,10 @@ type Options struct {
 	Open func(tenant string, ref lake.Ref) (*lake.Lake, error)
 	// Log gives the commit log of a partition in a lake.
 	Log func(l *lake.Lake, id partition.ID) Log
+
+	// Damage is told what the queue finds damaged; manifests name it. Nil for
+	// none.
+	Damage *Damage
 
 	Observer Observer
 	Logger   *zap.Logger

@@ -191,6 +191,7 @@ func (r *Runtime) restart(p *part) {
 		} else if w.sealed {
 			p.drop = append(p.drop, w.sealID)
 		}
+		r.opt.Damage.put(p.key, w.damaged...)
 		entries = r.unwind(entries, w.units, w.Writer)
 	}
 	if w := p.open; w != nil {

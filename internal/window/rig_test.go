@@ -126,8 +126,10 @@ func (w *world) start(d *disk, s settings) *process {
 	if d != nil {
 		client = d
 	}
+	damage := &Damage{}
 	q, err := wal.Open(context.Background(), wal.Options{
 		Client: client, SegmentAge: s.segment, WriterInfo: info, Logger: zap.NewNop(), Fault: s.step,
+		OnDamage: damage.Add,
 	})
 	require.NoError(w.t, err)
 	older := q.Writers()
@@ -148,7 +150,7 @@ func (w *world) start(d *disk, s settings) *process {
 	holder := "test/" + q.Writer()
 	p.leases = leaseextension.NewLeases(w.store, leaseextension.Options{Holder: holder, TTL: 10 * time.Second})
 	p.Runtime, err = New(Options{
-		Queue: queue, Sink: "default", Policy: flush.Config{TargetSize: s.target, MaxAge: s.maxAge},
+		Queue: queue, Damage: damage, Sink: "default", Policy: flush.Config{TargetSize: s.target, MaxAge: s.maxAge},
 		Memory: s.memory, Consumers: s.consumers, Grace: s.grace,
 		Retry: Retry{Initial: 100 * time.Millisecond, Max: 2 * time.Second},
 		Target: func(tenant string, _ partition.Signal) Target {
@@ -185,6 +187,13 @@ func (w *world) start(d *disk, s settings) *process {
 		_ = p.Run(ctx)
 	}()
 	return p
+}
+
+// do has f done on the loop.
+func (p *process) do(f func()) {
+	done := make(chan struct{})
+	p.events <- func() { defer close(done); f() }
+	<-done
 }
 
 // quiet waits until everything is committed and trimmed, and checks that

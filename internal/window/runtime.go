@@ -88,6 +88,9 @@ func New(opt Options) (*Runtime, error) {
 		}
 	})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	if r.opt.Damage == nil {
+		r.opt.Damage = &Damage{}
+	}
 	if r.opt.Step == nil {
 		r.opt.Step = func(string) {}
 	}

@@ -42,6 +42,7 @@ type sealedWindow struct {
 	sealedAt   time.Time
 	uploadedAt time.Time
 	result     upload
+	damaged    []lake.Lost // entries of the partition that the WAL could not read
 }
 
 // upload is what the flush of a window left in the bucket.

@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -30,6 +31,7 @@ func (r *Runtime) settle(p *part) {
 		return
 	}
 	p.settling = true
+	ws[0].damaged = append(ws[0].damaged, r.opt.Damage.take(p.key)...)
 	for _, w := range ws {
 		w.progress = settling
 	}
@@ -100,7 +102,9 @@ func (r *Runtime) turn(ctx context.Context, log Log, cs []commit.Window) (int, e
 
 // empty says that the window has nothing to commit: its entries hold no
 // records. They are trimmed all the same.
-func (w *sealedWindow) empty() bool { return w.result.records == 0 && len(w.result.lost) == 0 }
+func (w *sealedWindow) empty() bool {
+	return w.result.records == 0 && len(w.result.lost) == 0 && len(w.damaged) == 0
+}
 
 // entry is what the commit log will say of the window.
 func (w *sealedWindow) entry(after int64) commit.Window {
@@ -108,7 +112,7 @@ func (w *sealedWindow) entry(after int64) commit.Window {
 		ID: w.id(), Writer: w.Writer, After: after, Start: w.Start, End: w.End, Reason: string(w.Reason),
 		Format: w.Spec.Format, Compression: w.Spec.Codec, Schema: encode.SchemaVersion(),
 		Objects: w.result.objects, Records: w.result.records, Bytes: w.result.bytes, RawBytes: w.raw,
-		MinTime: w.result.minTime, MaxTime: w.result.maxTime, Lost: w.result.lost,
+		MinTime: w.result.minTime, MaxTime: w.result.maxTime, Lost: slices.Concat(w.result.lost, w.damaged),
 	}
 }
 
