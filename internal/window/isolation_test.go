@@ -201,6 +201,8 @@ func TestShutdownIsCutShortByItsContext(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown, Pause: hang} })
 		time.Sleep(10 * time.Second)
+		p.append("beta", "its head is being read")
+		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, p.Shutdown(ctx), context.DeadlineExceeded)

@@ -235,9 +235,7 @@ func TestWindowIsReadBackThoughMemoryIsFull(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 6))
 		p.append("acme", noise(r, "a", 100, 1000)...)
 		time.Sleep(30 * time.Second)
-		done := make(chan struct{})
-		p.events <- func() { p.evict(1<<40, (*part).stuck); close(done) }
-		<-done
+		p.do(func() { p.evict(1<<40, (*part).stuck) })
 		for i := 0; ; i++ {
 			if held, _ := p.budget.usage(); held > p.budget.usable()-20000 {
 				break

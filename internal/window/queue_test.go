@@ -15,9 +15,16 @@ type counted struct {
 	reread    atomic.Int64 // entries read back
 	withhold  atomic.Bool  // Reread misses every other entry
 	sealDelay atomic.Int64
+	readDelay atomic.Int64
 }
 
 func (c *counted) wrap(q *wal.WAL) Queue { c.WAL = q; return c }
+
+func (c *counted) Read(ctx context.Context) ([]wal.Entry, error) {
+	entries, err := c.WAL.Read(ctx)
+	wait(context.WithoutCancel(ctx), time.Duration(c.readDelay.Load()))
+	return entries, err
+}
 
 func (c *counted) Reread(ctx context.Context, seqs []uint64) ([]wal.Entry, error) {
 	c.reread.Add(int64(len(seqs)))

@@ -1,15 +1,19 @@
 package window
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
 // TestSealWrittenTwice has seals take effect whose write gave an error, before
@@ -31,9 +35,7 @@ func TestSealWrittenTwice(t *testing.T) {
 		}
 		p.append("acme", "a")
 		time.Sleep(2050 * time.Millisecond)
-		done := make(chan struct{})
-		p.events <- func() { p.restart(p.parts[key{"acme", "logs"}]); close(done) }
-		<-done
+		p.do(func() { p.restart(p.parts[key{"acme", "logs"}]) })
 		time.Sleep(time.Second / 4)
 		p.append("acme", "b")
 		time.Sleep(time.Minute)
@@ -99,12 +101,74 @@ func TestRestartWhileASealIsWritten(t *testing.T) {
 		p := w.start(newDisk(), settings{maxAge: 2 * time.Second, queue: q.wrap})
 		p.append("acme", "a")
 		time.Sleep(4 * time.Second)
-		done := make(chan struct{})
-		p.events <- func() { p.restart(p.parts[key{"acme", "logs"}]); close(done) }
-		<-done
+		p.do(func() { p.restart(p.parts[key{"acme", "logs"}]) })
 		time.Sleep(time.Minute)
 		p.quiet()
 		assert.Equal(t, []string{"a"}, w.bodies("acme"))
+		p.shutdown()
+	})
+}
+
+// TestEntriesThatComeDuringARestart has them wait behind those that are decided
+// anew.
+func TestEntriesThatComeDuringARestart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{maxAge: 10 * time.Second})
+		p.append("acme", "a")
+		time.Sleep(time.Second)
+		w.bucket.Script(func(laketest.Op) laketest.Fault {
+			return laketest.Fault{Pause: func(ctx context.Context) { wait(ctx, 2*time.Second) }}
+		})
+		p.do(func() {
+			x := p.parts[key{"acme", "logs"}]
+			p.fail(x, "commit", errDown)
+			p.restart(x)
+		})
+		p.append("acme", "b")
+		time.Sleep(5 * time.Second)
+		p.do(func() {
+			assert.False(t, p.parts[key{"acme", "logs"}].failing(), "what went wrong before is no longer known")
+		})
+		time.Sleep(time.Minute)
+		p.quiet()
+		ws := w.windows("acme")
+		require.Len(t, ws, 1)
+		assert.Equal(t, []string{"a", "b"}, ws[0].bodies)
+		p.shutdown()
+	})
+}
+
+// TestRebuiltWindowWaitsForWhatIsInTransit has the reader hold a group of a
+// window that an earlier process sealed.
+func TestRebuiltWindowWaitsForWhatIsInTransit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{maxAge: 5 * time.Second})
+		synctest.Wait()
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		for i := range 3 {
+			p.append("acme", fmt.Sprint(i))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(10 * time.Second)
+		require.Len(t, p.wal.Seals(), 1)
+		p.crash()
+		w.bucket.Script(nil)
+		q := &counted{}
+		q.readDelay.Store(int64(4 * time.Second))
+		p = w.start(d, settings{maxAge: 5 * time.Second, queue: q.wrap})
+		time.Sleep(time.Minute)
+		p.quiet()
+		ws := w.windows("acme")
+		require.Len(t, ws, 1)
+		assert.Equal(t, []string{"0", "1", "2"}, ws[0].bodies)
 		p.shutdown()
 	})
 }
