@@ -96,8 +96,15 @@ func TestDamagedEntry(t *testing.T) {
 	r.goesOn(600)
 	r.sending.Stop()
 	r.Await("what comes later is committed", func() bool { return len(r.Verdict().Problems) == 1 })
+	var named int64
+	for _, m := range r.Manifests() {
+		for _, l := range m.Lost {
+			named += l.Records
+		}
+	}
+	require.Equal(t, v.Lost, named, "manifests name what is lost")
 	r.c.Shutdown()
-	r.found.verdict = count(v.Lost) + " of " + count(v.Acked) + "; its tenant and number are in the log, and lost_records counts them"
+	r.found.verdict = count(v.Lost) + " of " + count(v.Acked) + "; a manifest and the log name its number, and lost_records counts them"
 	findings.add(r.found)
 }
 
