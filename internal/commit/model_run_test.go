@@ -181,8 +181,8 @@ func (w *world) copyFirstWAL() {
 }
 
 func (w *world) restoreFirstWAL(after time.Duration) {
-	p := w.procs[0]
 	w.mu.Lock()
+	p := w.procs[0]
 	old := p.wal.clone()
 	w.mu.Unlock()
 	time.Sleep(after)
