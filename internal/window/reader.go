@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,32 +14,42 @@ import (
 	"github.com/s3window/s3window/internal/wal"
 )
 
-// transit is the group that the reader has taken from the queue and the loop
-// has not seen yet. While there is one, no stamp behind it is safe.
+// transit are the groups that the reader has taken from the queue and the loop
+// has not seen yet, in order: one that is handed over, and the next, which the
+// reader takes before the loop is done with the first. While there is one, no
+// stamp behind it is safe.
 type transit struct {
 	mu sync.Mutex // guards everything below
-	in bool
-	at flush.Point
+	at []flush.Point
 }
 
-func (t *transit) set(at flush.Point) {
+// enter is called before a group is taken from the queue.
+func (t *transit) enter(at flush.Point) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.in, t.at = true, at
+	t.at = append(t.at, at)
 }
 
-func (t *transit) clear() {
+// arrive is called when the loop has seen the first group.
+func (t *transit) arrive() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.in = false
+	t.at = slices.Delete(t.at, 0, 1)
+}
+
+// turnBack is called when the last group was not taken after all.
+func (t *transit) turnBack() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at = t.at[:len(t.at)-1]
 }
 
 // safe is the point of the WAL before which the loop has seen every record.
 func (r *Runtime) safe() flush.Point {
 	r.transit.mu.Lock()
 	defer r.transit.mu.Unlock()
-	if r.transit.in {
-		return r.transit.at
+	if len(r.transit.at) > 0 {
+		return r.transit.at[0]
 	}
 	s := r.opt.Queue.Safe()
 	return flush.Point{Time: s.Time, Segment: s.Segment}
@@ -74,16 +85,16 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	if err := r.budget.acquire(ctx, charged, false); err != nil {
 		return err
 	}
-	r.transit.set(flush.Point{Time: g.Stamp, Segment: g.Segment})
+	r.transit.enter(flush.Point{Time: g.Stamp, Segment: g.Segment})
 	entries, err := r.opt.Queue.Read(ctx)
 	if err != nil {
-		r.transit.clear()
+		r.transit.turnBack()
 		r.budget.charge(share{-charged.data, -charged.refs})
 		return err
 	}
 	r.post(func() {
 		r.accept(entries, charged)
-		r.transit.clear()
+		r.transit.arrive()
 	})
 	return nil
 }

@@ -61,7 +61,10 @@ func TestStorageThatRefusesSeals(t *testing.T) {
 			return nil
 		})
 		for i := range 60 {
-			p.append("acme", fmt.Sprint(i))
+			rec := record("acme", fmt.Sprint(i))
+			for p.wal.Append(t.Context(), rec) != nil { // it shared a Batch with a seal
+				time.Sleep(time.Millisecond)
+			}
 			time.Sleep(time.Second)
 		}
 		require.Len(t, p.seen.healths(), 1, "said once")
