@@ -106,3 +106,41 @@ func TestRecutOfWindowTooLargeToReadBack(t *testing.T) {
 		p.shutdown()
 	})
 }
+
+// TestTwoLargeWindowsAreReadBack has two windows that fit the memory alone, and
+// not half and half.
+func TestTwoLargeWindowsAreReadBack(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		spec := testSpec()
+		spec.RowGroupBytes = 64 << 10
+		p := w.start(d, settings{data: 32 << 20, maxAge: 40 * time.Second, spec: spec})
+		synctest.Wait()
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		r := rand.New(rand.NewPCG(1, 7))
+		for i := range 12 {
+			for _, tenant := range []string{"acme", "beta"} {
+				p.append(tenant, noise(r, fmt.Sprint(tenant, i), 20, 5000)...)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		require.Len(t, p.wal.Seals(), 2)
+		p.crash()
+		w.bucket.Script(nil)
+		p = w.start(d, settings{data: 2 << 20, maxAge: time.Hour, spec: spec})
+		time.Sleep(time.Hour)
+		p.quiet()
+		for _, tenant := range []string{"acme", "beta"} {
+			require.Len(t, w.windows(tenant), 1, "as it was sealed")
+			assert.Len(t, w.bodies(tenant), 240)
+		}
+		p.shutdown()
+	})
+}
