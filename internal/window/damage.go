@@ -1,6 +1,7 @@
 package window
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/s3window/s3window/internal/lake"
@@ -41,6 +42,9 @@ func (d *Damage) put(k key, lost ...lake.Lost) {
 		d.found = map[key][]lake.Lost{}
 	}
 	for _, l := range lost {
+		if slices.ContainsFunc(d.found[k], func(x lake.Lost) bool { return x.Writer == l.Writer && x.Seq == l.Seq }) {
+			continue
+		}
 		if n := len(d.found[k]); n == maxDamage {
 			last := &d.found[k][n-1]
 			last.Records += l.Records

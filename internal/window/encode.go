@@ -60,10 +60,18 @@ func (r *Runtime) reload(ctx context.Context, w *sealedWindow) error {
 	}
 	select {
 	case r.loads <- struct{}{}:
-		defer func() { <-r.loads }()
-	case <-ctx.Done():
-		return ctx.Err()
+	default:
+		// Who waits for its turn holds nothing: whose turn it is may need it all.
+		for _, u := range w.units {
+			r.budget.release(u.cool())
+		}
+		select {
+		case r.loads <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	defer func() { <-r.loads }()
 	for _, u := range w.units {
 		if u.encoded {
 			continue

@@ -17,13 +17,15 @@ func (r *Runtime) quarantine(ctx context.Context, w *sealedWindow) error {
 		for _, x := range u.rejected {
 			e := lake.Entry{Writer: w.Writer, Stamp: x.stamp, Seq: x.seq}
 			lost := lake.Lost{Writer: w.Writer, Stamp: x.stamp, Seq: x.seq, Records: int64(x.items), Reason: x.err.Error()}
-			if x.payload != nil {
-				k, err := w.dest.lake.Quarantine(ctx, w.id(), e, x.payload)
-				if err != nil {
-					return fmt.Errorf("quarantine entry: %w", err)
-				}
-				lost.Key = k
+			if x.payload == nil { // the WAL counts it, and may have named it already
+				r.opt.Damage.put(key{w.Tenant, w.Signal}, lost)
+				continue
 			}
+			k, err := w.dest.lake.Quarantine(ctx, w.id(), e, x.payload)
+			if err != nil {
+				return fmt.Errorf("quarantine entry: %w", err)
+			}
+			lost.Key = k
 			w.result.lost = append(w.result.lost, lost)
 		}
 	}

@@ -3,6 +3,7 @@ package window
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -89,10 +90,8 @@ func (r *Runtime) readHeads(ctx context.Context, dests map[origin]*destination, 
 		if err != nil {
 			return fmt.Errorf("read head in lake %s: %w", d.ref, err)
 		}
-		if end, ok := ends.End(r.opt.Queue.Writer()); ok {
-			d.ends[r.opt.Queue.Writer()] = end
-		}
-		for writer := range r.writers {
+		// The own writer too: a head forgets it if others come and go.
+		for _, writer := range append(slices.Collect(maps.Keys(r.writers)), r.opt.Queue.Writer()) {
 			end, ok := ends.End(writer)
 			if !ok {
 				if end, err = d.log.Resolve(ctx, writer, oldest); err != nil {

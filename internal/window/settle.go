@@ -169,14 +169,18 @@ func (r *Runtime) settled(p *part, ws []*sealedWindow, n int, err error) {
 }
 
 // sweep deletes the objects that a restart of the partition left behind, once
-// its windows are committed anew. What it cannot delete stays and is reported
-// by verify.
+// its windows are committed anew: those of this process's own writer, since
+// only of them it is known that no other sink's commit log names them. What it
+// does not delete stays and is reported by verify.
 func (r *Runtime) sweep(p *part) {
 	if len(p.sweepers) == 0 || len(p.queue) > 0 {
 		return
 	}
-	writers := p.sweepers
+	writers := slices.DeleteFunc(p.sweepers, func(writer string) bool { return writer != r.opt.Queue.Writer() })
 	p.sweepers = nil
+	if len(writers) == 0 {
+		return
+	}
 	for _, d := range p.dests {
 		r.work(func(ctx context.Context) func() {
 			keys, err := d.log.Sweep(ctx, writers...)

@@ -20,7 +20,7 @@ type takenError struct {
 }
 
 func (e *takenError) Error() string {
-	return fmt.Sprintf("put object %q: it is there with %d records, the window has %d: another version of this program wrote it, or the WAL lost entries since",
+	return fmt.Sprintf("put object %q: it is there with %d records, the window has %d: another version of this program wrote it",
 		e.key, e.there, e.ours)
 }
 
@@ -90,7 +90,9 @@ func (r *Runtime) putObject(ctx context.Context, w *sealedWindow, obj encode.Obj
 	if err != nil {
 		return err
 	}
-	if put.Records != obj.Records {
+	// More is there than the window has: the WAL lost entries since an earlier
+	// attempt put them. They are in the bucket, so they are committed.
+	if put.Records < obj.Records {
 		return &takenError{key: k, there: put.Records, ours: obj.Records}
 	}
 	res := &w.result
