@@ -76,8 +76,10 @@ faults: build test-tools servers ## every fault of docs/reliability.md, one afte
 	S3WINDOW_OUTAGE=$${OUTAGE:-1m} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
 
 .PHONY: bench
-bench: ## the Go benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: $(BIN)/versitygw ## the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks
+	go run ./testbed/bench/walbench
+	GOMAXPROCS=1 go test -run '^$$' -bench Floor -benchtime 3x -benchmem ./internal/encode/...
+	go test -run '^$$' -bench . -benchtime 200ms -benchmem ./internal/...
 
 .PHONY: generate
 generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml
