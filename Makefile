@@ -72,8 +72,8 @@ soak: build test-tools ## SOAK=10m of a fleet under load that is killed, frozen 
 	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/fleet/
 
 .PHONY: faults
-faults: build test-tools servers ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone
-	S3WINDOW_OUTAGE=$${OUTAGE:-1m} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
+faults: build test-tools servers ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone, OUTAGE_RATE records/s meanwhile
+	S3WINDOW_OUTAGE=$${OUTAGE:-1m} S3WINDOW_OUTAGE_RATE=$${OUTAGE_RATE:-} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
 
 .PHONY: bench
 bench: $(BIN)/versitygw ## the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks

@@ -116,26 +116,34 @@ func TestBucketIsDeletedAndMadeAnew(t *testing.T) {
 
 // Memory has a bound however long the bucket is gone and however much comes,
 // and so has the queue: beyond its size requests are refused, not lost.
+// S3WINDOW_OUTAGE says how long, S3WINDOW_OUTAGE_RATE how many records per
+// second come meanwhile; unset, as many as are taken.
 func TestOutageAtFullLoad(t *testing.T) {
-	outage := 20 * time.Second
+	outage, rate, atRate := 20*time.Second, -1, "full load"
 	if d, err := time.ParseDuration(os.Getenv("S3WINDOW_OUTAGE")); err == nil {
 		outage = d
+	}
+	if n, err := strconv.Atoi(os.Getenv("S3WINDOW_OUTAGE_RATE")); err == nil && n > 0 {
+		rate, atRate = n, count(int64(n))+" records/s"
 	}
 	if testing.Short() {
 		outage = 5 * time.Second
 	}
 	const limitMiB = 120
-	r := prepare(t, "the bucket is down at full load, memory_limit_mib 120", "yaml:exporters::s3window::memory_limit_mib: 120",
+	r := prepare(t, "the bucket is down at "+atRate+", memory_limit_mib 120", "yaml:exporters::s3window::memory_limit_mib: 120",
 		"yaml:exporters::s3window::flush::target_size_mib: 16")
 	r.c.S3 = r.Server.Endpoint
 	r.c.Start()
-	r.sending = r.Send(load.Options{Rate: -1, Senders: 8, Records: 200, BodyBytes: 300, Tenants: tenants(40)}, r.c)
+	r.sending = r.Send(load.Options{Rate: rate, Senders: 8, Records: 200, BodyBytes: 300, Tenants: tenants(40)}, r.c)
 	r.Await("the first windows", func() bool { return r.Committed() > 0 })
 	r.broken()
 	r.Server.Kill()
-	r.AwaitFor(outage+labtest.Patience, "the outage", func() bool { return time.Since(r.began) > outage })
+	for tenth := range time.Duration(10) {
+		r.AwaitFor(outage+labtest.Patience, "the outage", func() bool { return time.Since(r.began) > outage*(tenth+1)/10 })
+		t.Logf("after %.0f s: %d records taken, %d requests refused, the queue holds %.0f MiB, peak memory %d MiB of its own", time.Since(r.began).Seconds(),
+			r.sending.Stats.Acked.Load()-r.before, r.sending.Stats.Errors.Load(), r.c.Metric("wal_bytes")/(1<<20), r.c.Peak.Anonymous()>>20)
+	}
 	r.says("connection refused")
-	t.Logf("the queue holds %.0f MiB", r.c.Metric("wal_bytes")/(1<<20))
 	r.Server.Restart()
 	end := time.Now()
 	r.found.lasted, r.found.meanwhile = end.Sub(r.began), r.sending.Stats.Acked.Load()-r.before
