@@ -7,6 +7,7 @@ import (
 
 	"github.com/s3window/s3window/internal/encode/jsonl"
 	"github.com/s3window/s3window/internal/encode/parquet"
+	"github.com/s3window/s3window/internal/encode/route"
 )
 
 // Version is what manifests say an object was encoded with.
@@ -32,18 +33,23 @@ type Rejected struct {
 type Staged struct {
 	groups   []*parquet.RowGroup
 	lines    [][]byte // of JSONL, compressed
+	filed    []filed  // in place of both under a Spec with a Filing
 	Rows     int
 	Bytes    int64 // heap it holds
+	Size     int64 // what it will have in objects, about
 	MinTime  int64 // of the rows' ts, microseconds; 0 without rows
 	MaxTime  int64
 	Rejected []Rejected
-	Replaced int // strings that had invalid UTF-8 replaced
+	Replaced int   // strings that had invalid UTF-8 replaced
+	Skewed   int64 // records whose own time is too far off to be filed under it
+	Refiled  int64 // records that lost their place because there are too many
 }
 
 // Encoder encodes records under one Spec. It is safe for concurrent use.
 type Encoder struct {
 	spec   Spec
 	schema parquet.Schema
+	router *route.Router  // where records go to several places
 	lines  *jsonl.Encoder // of format jsonl, which uses nothing of what is below
 	limit  int
 
@@ -57,14 +63,19 @@ func New(spec Spec) (*Encoder, error) {
 	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
 	}
-	if spec.Format == formatJSONL {
-		lines, err := newLines(spec)
-		if err != nil {
+	e := &Encoder{spec: spec, limit: runtime.GOMAXPROCS(0)}
+	var err error
+	if spec.Filing != nil {
+		if e.router, err = route.New(*spec.Filing, spec.Signal); err != nil {
 			return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
 		}
-		return &Encoder{spec: spec, lines: lines}, nil
 	}
-	e := &Encoder{spec: spec, limit: runtime.GOMAXPROCS(0)}
+	if spec.Format == formatJSONL {
+		if e.lines, err = newLines(spec); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
+		}
+		return e, nil
+	}
 	s, err := newStager(spec)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
@@ -79,9 +90,24 @@ func New(spec Spec) (*Encoder, error) {
 // whole and listed in Rejected; the rows are those of the others alone. Nothing
 // of the payloads is retained.
 func (e *Encoder) Stage(entries []Entry) (Staged, error) {
-	if e.lines != nil {
-		return e.stageLines(entries)
+	if e.router != nil {
+		return e.stageFiled(entries)
 	}
+	return e.encode(entries)
+}
+
+// encode is Stage for records that go to one place.
+func (e *Encoder) encode(entries []Entry) (out Staged, err error) {
+	if e.lines != nil {
+		out, err = e.stageLines(entries)
+	} else {
+		out, err = e.stageColumns(entries)
+	}
+	out.Size = out.Bytes
+	return out, err
+}
+
+func (e *Encoder) stageColumns(entries []Entry) (Staged, error) {
 	s, err := e.take()
 	if err != nil {
 		return Staged{}, err

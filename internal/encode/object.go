@@ -30,6 +30,10 @@ type Object struct {
 	Encoder          string
 	Ext              string
 	ContentType      string
+
+	// Of a Plan.
+	Place partition.Place
+	Part  int // 1, 2, … where the place has several objects; else 0
 }
 
 // Assemble joins what Stage returned, in the order given, into one object of

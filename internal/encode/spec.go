@@ -23,6 +23,13 @@ type Spec struct {
 	// groups only out of a single call with more than MaxRowGroupRows.
 	RowGroupRows  int   `json:"row_group_rows,omitempty"`
 	RowGroupBytes int64 `json:"row_group_bytes,omitempty"`
+
+	// Filing deals the records of a window out to several directories; nil files
+	// all under the window's time.
+	Filing *Filing `json:"filing,omitempty"`
+	// ObjectBytes is the size that an object of several row groups does not
+	// exceed; 0 is no limit.
+	ObjectBytes int64 `json:"object_bytes,omitempty"`
 }
 
 // Column promotes an attribute to a column of its own. Exactly one of the
@@ -76,10 +83,32 @@ func (s Spec) validate() error {
 	default:
 		errs = append(errs, fmt.Errorf("format %q is neither parquet nor jsonl", s.Format))
 	}
-	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 {
-		errs = append(errs, errors.New("row group sizes are negative"))
+	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 || s.ObjectBytes < 0 {
+		errs = append(errs, errors.New("row group or object sizes are negative"))
 	}
-	return errors.Join(append(errs, s.validateColumns()...)...)
+	errs = append(errs, s.validateColumns()...)
+	return errors.Join(append(errs, s.validateLevels()...)...)
+}
+
+// validateLevels keeps the names of levels and columns apart: a reader takes
+// both for columns, and refuses or mistypes a name that is both.
+func (s Spec) validateLevels() (errs []error) {
+	if s.Filing == nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, n := range columnsOf(s.Signal) {
+		names[n] = true
+	}
+	for _, c := range s.Columns {
+		names[c.As] = true
+	}
+	for i, l := range s.Filing.By {
+		if names[l.As] {
+			errs = append(errs, fmt.Errorf("level %d has the name %q, which is a column's", i, l.As))
+		}
+	}
+	return errs
 }
 
 func (s Spec) validateColumns() (errs []error) {

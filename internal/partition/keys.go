@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -82,21 +83,65 @@ func ParseObjectName(s string) (ObjectName, error) {
 	return n, nil
 }
 
-// ObjectKey is the key of a data object of partition id. The dt and hour
-// levels are those of n.Start in UTC; AlignDay has no hour level.
-func ObjectKey(prefix string, id ID, align Align, n ObjectName) string {
-	t := time.UnixMicro(n.Start).UTC()
-	var b strings.Builder
-	b.WriteString(DataPrefix(prefix, id))
-	b.WriteString("dt=")
-	b.WriteString(t.Format(time.DateOnly))
-	if align != AlignDay {
-		b.WriteString("/hour=")
-		b.WriteString(t.Format("15"))
+// Place says in which directory of its partition an object is filed.
+type Place struct {
+	Time   int64  // the levels dt and hour are its, UTC; microseconds since the epoch
+	Align  Align  // AlignDay has no hour level
+	Levels string // those behind dt and hour, from Level, joined by slashes; empty for none
+}
+
+func (p Place) String() string {
+	t := time.UnixMicro(p.Time).UTC()
+	s := "dt=" + t.Format(time.DateOnly) + "/"
+	if p.Align != AlignDay {
+		s += "hour=" + t.Format("15") + "/"
 	}
-	b.WriteByte('/')
-	b.WriteString(n.String())
-	return b.String()
+	if p.Levels != "" {
+		s += p.Levels + "/"
+	}
+	return s
+}
+
+// NoValue is the value of a level where a record has none: what Hive readers
+// give back as NULL.
+const NoValue = "__HIVE_DEFAULT_PARTITION__"
+
+// MaxLevel bounds the length of a level, bytes: a name of 32 and a value as
+// long as a tenant can be.
+const MaxLevel = maxLevelName + 1 + maxTenantKey
+
+const maxLevelName = 32
+
+// Level is the Hive level as=value. A value is escaped and renamed where it is
+// too long or no UTF-8, as a tenant is; an empty one is NoValue.
+func Level(as, value string) string {
+	if value == "" {
+		return as + "=" + NoValue
+	}
+	return as + "=" + Escape(Tenant(value))
+}
+
+// LevelName says what is wrong with the name of a level, or nothing.
+func LevelName(as string) error {
+	const letters = "abcdefghijklmnopqrstuvwxyz_"
+	switch {
+	case as == "" || len(as) > maxLevelName || strings.Trim(as, letters+"0123456789") != "" || !strings.Contains(letters, as[:1]):
+		return fmt.Errorf("must be 1 to %d of a-z 0-9 _ and begin with no digit", maxLevelName)
+	case as == "tenant", as == "signal", as == "dt", as == "hour":
+		return errors.New("every key has a level of this name")
+	}
+	return nil
+}
+
+// ObjectKey is the key of a data object of partition id that is filed under
+// the time at which its window starts.
+func ObjectKey(prefix string, id ID, align Align, n ObjectName) string {
+	return PlacedKey(prefix, id, Place{Time: n.Start, Align: align}, n)
+}
+
+// PlacedKey is the key of a data object of partition id that is filed at p.
+func PlacedKey(prefix string, id ID, p Place, n ObjectName) string {
+	return DataPrefix(prefix, id) + p.String() + n.String()
 }
 
 // ParseObjectKey takes a data object's key apart. The ID has no sink: keys of

@@ -113,6 +113,9 @@ func (a *Attributes) Next() bool {
 // Err returns why the walk ended early, or nil.
 func (a *Attributes) Err() error { return Fault(a.i) }
 
+// At is Err as a fault.
+func (a *Attributes) At() int { return a.i }
+
 // KeyValue splits a KeyValue message into its key and its AnyValue message.
 // The last result is a fault if the message is malformed.
 func KeyValue(b []byte) (key, value []byte, at int) {

@@ -1,0 +1,191 @@
+package encode
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+
+	"github.com/s3window/s3window/internal/encode/route"
+)
+
+// Filing says how the records of a window are dealt out to objects in several
+// directories; Level is one more level of those.
+type (
+	Filing = route.Rule
+	Level  = route.Level
+)
+
+// Bounds of a Filing.
+const (
+	MaxLevels   = route.MaxBy
+	MaxPrefixes = route.MaxPlaces
+)
+
+// filed is what of one Stage call belongs to one place: encoded, or, where that
+// would make a row group of a few records, carried as it came until the rest
+// of the window is known.
+type filed struct {
+	route.Place
+	staged Staged
+	items  int
+
+	carried []byte // the entries, compressed; nil if they are encoded
+	raw     int64  // their size
+}
+
+// What is encoded at once. Less is carried and joined with what other calls
+// have for the same place.
+const (
+	directItems = 8192
+	directBytes = 4 << 20
+	// joinBytes bounds the raw size of what is joined to a row group: it is
+	// memory beside everything else.
+	joinBytes = 8 << 20
+)
+
+// stageFiled is Stage for records that go to several places.
+func (e *Encoder) stageFiled(entries []Entry) (Staged, error) {
+	// of gives the index in the call's entries.
+	of := make([]int, len(entries))
+	in := make([]route.Entry, len(entries))
+	for i, x := range entries {
+		of[i], in[i] = i, route.Entry(x)
+	}
+	var rejected []Rejected
+	for {
+		out, bad, err := e.stageDealt(e.router.Split(in))
+		if err != nil {
+			return Staged{}, err
+		}
+		if len(bad) == 0 {
+			slices.SortFunc(rejected, func(a, b Rejected) int { return a.Index - b.Index })
+			out.Rejected = rejected
+			return out, nil
+		}
+		// An entry that is malformed in one place is left out of all.
+		for i := len(in) - 1; i >= 0; i-- {
+			if why, ok := bad[i]; ok {
+				rejected = append(rejected, Rejected{Index: of[i], Err: why})
+				of, in = append(of[:i], of[i+1:]...), append(in[:i], in[i+1:]...)
+			}
+		}
+	}
+}
+
+// stageDealt encodes or carries every piece. bad are the entries that turn out
+// to be malformed, by their index.
+func (e *Encoder) stageDealt(d route.Dealt) (out Staged, bad map[int]error, err error) {
+	bad = map[int]error{}
+	for _, r := range d.Rejected {
+		bad[r.Index] = r.Err
+	}
+	out.Skewed, out.Refiled = d.Skewed, d.Refiled
+	var small []route.Piece
+	for _, p := range d.Pieces {
+		if len(d.Pieces) > 1 && p.Items < directItems && p.Bytes < directBytes {
+			small = append(small, p)
+			continue
+		}
+		s, err := e.encode(toEntries(p.Entries))
+		if err != nil {
+			return Staged{}, nil, err
+		}
+		for _, r := range s.Rejected {
+			bad[p.From[r.Index]] = r.Err
+		}
+		s.Rejected = nil
+		out.filed = append(out.filed, filed{Place: p.Place, staged: s, items: s.Rows})
+		out.add(s)
+		out.Bytes += s.Bytes
+	}
+	if err := e.carry(&out, small, bad); err != nil {
+		return Staged{}, nil, err
+	}
+	return out, bad, nil
+}
+
+// carry keeps small pieces as they came. They are encoded all the same, once
+// and together: that says whether they are well-formed, and how large they
+// will be.
+func (e *Encoder) carry(out *Staged, small []route.Piece, bad map[int]error) error {
+	if len(small) == 0 {
+		return nil
+	}
+	var all []Entry
+	var from []int
+	for _, p := range small {
+		all, from = append(all, toEntries(p.Entries)...), append(from, p.From...)
+	}
+	s, err := e.encode(all)
+	if err != nil {
+		return err
+	}
+	for _, r := range s.Rejected {
+		bad[from[r.Index]] = r.Err
+	}
+	out.add(s)
+	for _, p := range small {
+		c := appendCarried(p.Entries)
+		out.filed = append(out.filed, filed{Place: p.Place, items: p.Items, carried: c, raw: p.Bytes})
+		out.Bytes += int64(len(c))
+	}
+	return nil
+}
+
+// add takes what is said of s into out, but for the memory it holds.
+func (out *Staged) add(s Staged) {
+	if s.Rows == 0 {
+		return
+	}
+	if out.Rows == 0 {
+		out.MinTime, out.MaxTime = s.MinTime, s.MaxTime
+	}
+	out.MinTime, out.MaxTime = min(out.MinTime, s.MinTime), max(out.MaxTime, s.MaxTime)
+	out.Rows += s.Rows
+	out.Size += s.Size
+	out.Replaced += s.Replaced
+}
+
+func toEntries(in []route.Entry) []Entry {
+	out := make([]Entry, len(in))
+	for i, e := range in {
+		out[i] = Entry(e)
+	}
+	return out
+}
+
+// appendCarried packs entries: for each the length of its payload, when it was
+// received, and the payload; all of it in one S2 block.
+func appendCarried(entries []route.Entry) []byte {
+	var b []byte
+	for _, e := range entries {
+		b = binary.AppendUvarint(b, uint64(len(e.Payload)))
+		b = binary.AppendVarint(b, e.ReceivedAt)
+		b = append(b, e.Payload...)
+	}
+	return s2.EncodeBetter(nil, b)
+}
+
+// readCarried reverses appendCarried. The payloads share memory.
+func readCarried(to []Entry, carried []byte) ([]Entry, error) {
+	b, err := s2.Decode(nil, carried)
+	if err != nil {
+		return nil, fmt.Errorf("unpack what was carried: %w", err)
+	}
+	for len(b) > 0 {
+		size, n := binary.Uvarint(b)
+		if n <= 0 {
+			return nil, errCarried
+		}
+		received, m := binary.Varint(b[n:])
+		if m <= 0 || size > uint64(len(b)-n-m) {
+			return nil, errCarried
+		}
+		b = b[n+m:]
+		to = append(to, Entry{Payload: b[:size:size], ReceivedAt: received})
+		b = b[size:]
+	}
+	return to, nil
+}

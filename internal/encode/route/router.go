@@ -1,0 +1,112 @@
+package route
+
+import (
+	"fmt"
+
+	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// Entry is one OTLP request as it stands in the WAL.
+type Entry struct {
+	Payload    []byte
+	ReceivedAt int64 // microseconds since the epoch
+}
+
+// Rejected is an entry that is malformed.
+type Rejected struct {
+	Index int
+	Err   error
+}
+
+// Piece is what of the entries belongs to one place.
+type Piece struct {
+	Place
+	Entries []Entry
+	From    []int // per entry, the index of the one it is of
+	Items   int   // records, spans or data points
+	Bytes   int64 // of the entries' payloads
+}
+
+// Dealt is what became of the entries.
+type Dealt struct {
+	Pieces   []Piece // in the order in which their places were met
+	Rejected []Rejected
+	Skewed   int64 // items whose own time is too far off
+	Refiled  int64 // items whose place was one too many
+}
+
+// Router deals out the records of one signal. It is safe for concurrent use.
+type Router struct {
+	rule   Rule
+	signal partition.Signal
+	// whole says that a resource's records all belong to one place.
+	whole  bool
+	limit  int      // places of one call
+	levels [3][]int // indexes into rule.By: of the resource, of the scope, of the record
+}
+
+const (
+	ofResource = iota
+	ofScope
+	ofRecord
+)
+
+// maxPayload bounds an entry; offsets within one are 32 bits.
+const maxPayload = 1 << 31
+
+// New returns a Router. The error names everything that is wrong with rule.
+func New(rule Rule, signal partition.Signal) (*Router, error) {
+	if err := rule.Validate(); err != nil {
+		return nil, err
+	}
+	if _, err := partition.ParseSignal(string(signal)); err != nil {
+		return nil, err
+	}
+	// A place that is small here may be large in the window: it is decided once
+	// all are known which have objects of their own. This bound is for memory.
+	r := &Router{rule: rule, signal: signal, limit: 4 * rule.MaxPlaces}
+	for i, l := range rule.By {
+		of := ofRecord
+		switch {
+		case l.ResourceAttribute != "":
+			of = ofResource
+		case l.ScopeAttribute != "":
+			of = ofScope
+		}
+		r.levels[of] = append(r.levels[of], i)
+	}
+	r.whole = !rule.EventTime && len(r.levels[ofScope])+len(r.levels[ofRecord]) == 0
+	return r, nil
+}
+
+// Rule is the router's rule.
+func (r *Router) Rule() *Rule { return &r.rule }
+
+// Split deals out the entries. One that is malformed as far as it had to be
+// read is left out and listed. The pieces share memory with the payloads.
+func (r *Router) Split(entries []Entry) Dealt {
+	s := newSplit(r)
+	var out Dealt
+	for i, e := range entries {
+		from := s.mark()
+		if err := s.entry(e); err != nil {
+			s.rewind(from)
+			out.Rejected = append(out.Rejected, Rejected{i, err})
+		}
+		s.ends = append(s.ends, len(s.leaves))
+	}
+	out.Skewed = s.skewed
+	out.Refiled = s.limit(r.limit)
+	out.Pieces = s.pieces(entries)
+	return out
+}
+
+// locate finds out where the records of an entry are, and what their places are.
+func (s *split) entry(e Entry) error {
+	if len(e.Payload) >= maxPayload {
+		return fmt.Errorf("%w: entry has %d bytes", otlp.ErrMalformed, len(e.Payload))
+	}
+	s.received = e.ReceivedAt
+	return otlp.Fault(s.request(e.Payload))
+}

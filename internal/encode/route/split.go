@@ -1,0 +1,207 @@
+package route
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// split is the working memory of one Split call.
+type split struct {
+	router *Router
+
+	// What was found in the entries, one after the other; ends says where the
+	// leaves of each end.
+	leaves     []leaf
+	ends       []int
+	containers []container
+	spans      []span
+	rests      []*rest
+	depth      int
+
+	places  []Place
+	numbers map[placeKey]int32
+	last    struct {
+		period int64
+		number int32
+	}
+
+	// The entry at hand.
+	received int64
+	skewed   int64
+
+	// The values at hand, one per level.
+	keys    []string
+	found   []bool
+	text    [][]byte
+	stale   bool // current is that of earlier values
+	current int32
+	names   []string
+	byName  map[string]int32
+	known   map[string]int32
+	key     []byte
+}
+
+func newSplit(r *Router) *split {
+	n := len(r.rule.By)
+	s := &split{
+		router: r, numbers: map[placeKey]int32{}, byName: map[string]int32{}, known: map[string]int32{},
+		keys: make([]string, n), found: make([]bool, n), text: make([][]byte, n), stale: true,
+	}
+	for i, l := range r.rule.By {
+		s.keys[i] = cmp.Or(l.Attribute, l.ResourceAttribute, l.ScopeAttribute)
+	}
+	return s
+}
+
+// mark is a state to come back to when an entry turns out to be malformed.
+// Places stay: one without leaves gives no piece.
+type mark struct {
+	leaves, containers, spans int
+	skewed                    int64
+}
+
+func (s *split) mark() mark { return mark{len(s.leaves), len(s.containers), len(s.spans), s.skewed} }
+
+func (s *split) rewind(m mark) {
+	s.leaves, s.containers, s.spans = s.leaves[:m.leaves], s.containers[:m.containers], s.spans[:m.spans]
+	s.skewed, s.depth = m.skewed, 0
+}
+
+// limit merges the places with the fewest items into the rest where there are
+// more than n, and says how many items that moved.
+func (s *split) limit(n int) (moved int64) {
+	if len(s.places) <= n {
+		return 0
+	}
+	items := make([]int64, len(s.places))
+	for _, l := range s.leaves {
+		items[l.place] += int64(l.items)
+	}
+	order := make([]int32, len(s.places))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(items[b], items[a]) })
+	rest := s.router.rule.Rest()
+	to := int32(slices.Index(s.places, rest))
+	if to < 0 {
+		to = int32(len(s.places))
+		s.places = append(s.places, rest)
+	}
+	gone := make([]bool, len(s.places))
+	for _, p := range order[n:] {
+		if p != to {
+			gone[p] = true
+			moved += items[p]
+		}
+	}
+	for i := range s.leaves {
+		if gone[s.leaves[i].place] {
+			s.leaves[i].place = to
+		}
+	}
+	return moved
+}
+
+// pieces gives the entries of every place.
+func (s *split) pieces(entries []Entry) []Piece {
+	all := make([]Piece, len(s.places))
+	for i := range all {
+		all[i].Place = s.places[i]
+	}
+	from := 0
+	for i, e := range entries {
+		s.deal(all, i, e, s.leaves[from:s.ends[i]])
+		from = s.ends[i]
+	}
+	return slices.DeleteFunc(all, func(p Piece) bool { return len(p.Entries) == 0 })
+}
+
+// deal adds what of an entry belongs to a place to its piece.
+func (s *split) deal(to []Piece, index int, e Entry, leaves []leaf) {
+	if len(leaves) == 0 {
+		return
+	}
+	mixed := slices.ContainsFunc(leaves, func(l leaf) bool { return l.place != leaves[0].place })
+	if mixed {
+		slices.SortStableFunc(leaves, func(a, b leaf) int { return cmp.Compare(a.place, b.place) })
+	}
+	for len(leaves) > 0 {
+		n := 1
+		for n < len(leaves) && leaves[n].place == leaves[0].place {
+			n++
+		}
+		p := &to[leaves[0].place]
+		payload := e.Payload
+		if mixed {
+			payload = s.build(e.Payload, leaves[:n])
+		}
+		for _, l := range leaves[:n] {
+			p.Items += int(l.items)
+		}
+		p.Entries = append(p.Entries, Entry{payload, e.ReceivedAt})
+		p.From = append(p.From, index)
+		p.Bytes += int64(len(payload))
+		leaves = leaves[n:]
+	}
+}
+
+// lengthBytes is how many bytes a length takes that is written before it is
+// known: a varint padded with zeros, which protobuf allows.
+const lengthBytes = 5
+
+// build writes a request of some of an entry's leaves, in their order.
+func (s *split) build(b []byte, leaves []leaf) []byte {
+	size := 0
+	for _, l := range leaves {
+		size += int(l.end - l.start)
+	}
+	out := make([]byte, 0, size+size/8+256)
+	type opened struct {
+		number int32
+		body   int // where its content begins
+	}
+	var stack []opened
+	shut := func() {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		putLength(out[top.body-lengthBytes:], len(out)-top.body)
+	}
+	var path []int32
+	for _, l := range leaves {
+		path = path[:0]
+		for c := l.in; c >= 0; c = s.containers[c].parent {
+			path = append(path, c)
+		}
+		slices.Reverse(path)
+		same := 0
+		for same < len(path) && same < len(stack) && stack[same].number == path[same] {
+			same++
+		}
+		for len(stack) > same {
+			shut()
+		}
+		for _, c := range path[same:] {
+			out = binary.AppendUvarint(out, s.containers[c].tag)
+			out = append(out, make([]byte, lengthBytes)...)
+			stack = append(stack, opened{c, len(out)})
+			for _, r := range s.spans[s.containers[c].from:s.containers[c].to] {
+				out = append(out, b[r.start:r.end]...)
+			}
+		}
+		out = append(out, b[l.start:l.end]...)
+	}
+	for len(stack) > 0 {
+		shut()
+	}
+	return out
+}
+
+func putLength(to []byte, n int) {
+	for i := range lengthBytes - 1 {
+		to[i] = byte(n)&0x7f | 0x80
+		n >>= 7
+	}
+	to[lengthBytes-1] = byte(n)
+}
