@@ -10,14 +10,21 @@ import (
 	"testing"
 
 	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/testbed/duckdbtest"
 )
 
 func TestSameEntriesSameLines(t *testing.T) {
-	batches, _, _ := calls(t, encodetest.Logs(1, 40000))
-	odd := encodeCase(t, inputCase{fill: valueCases()[0].fill})
-	for _, codec := range lineCodecs {
-		spec := lineSpec(codec, DefaultColumns()...)
+	for _, s := range lineSignals(t) {
+		sameEntriesSameLines(t, s)
+	}
+}
+
+func sameEntriesSameLines(t *testing.T, s lineSignal) {
+	batches, _, _ := calls(t, s.generated(1, 40000))
+	odd := []Entry{s.good}
+	for _, codec := range s.codecs() {
+		spec := s.spec(codec, DefaultColumns()...)
 		var want [][]byte
 		for _, b := range batches {
 			e := newTestEncoder(t, spec)
@@ -31,7 +38,7 @@ func TestSameEntriesSameLines(t *testing.T) {
 					i := (i + worker) % len(batches)
 					stage(t, e, odd)
 					if got := object(t, e, stage(t, e, batches[i])); !bytes.Equal(got, want[i]) {
-						t.Errorf("%s: batch %d has other bytes on worker %d", codec, i, worker)
+						t.Errorf("%s, %s: batch %d has other bytes on worker %d", s.signal, codec, i, worker)
 					}
 				}
 			})
@@ -73,16 +80,18 @@ func TestLinesAreJoined(t *testing.T) {
 }
 
 func TestLinesAllocateNothingPerRecord(t *testing.T) {
-	batches, records, _ := calls(t, encodetest.Logs(3, 10000))
-	for _, codec := range lineCodecs {
-		e := newTestEncoder(t, lineSpec(codec, DefaultColumns()...))
-		n := testing.AllocsPerRun(3, func() {
-			for _, b := range batches {
-				stage(t, e, b)
+	for _, s := range lineSignals(t) {
+		batches, _, _ := calls(t, s.generated(3, 10000))
+		for _, codec := range lineCodecs {
+			e := newTestEncoder(t, s.spec(codec, DefaultColumns()...))
+			n := testing.AllocsPerRun(3, func() {
+				for _, b := range batches {
+					stage(t, e, b)
+				}
+			})
+			if n/10000 > 0.01 {
+				t.Errorf("%s, %s: %.3f allocations a record", s.signal, codec, n/10000)
 			}
-		})
-		if n/float64(records) > 0.01 {
-			t.Errorf("%s: %.3f allocations a record", codec, n/float64(records))
 		}
 	}
 }
@@ -92,6 +101,18 @@ func TestReplacedIsCountedInLines(t *testing.T) {
 	bad := record(msg(5, str(1, "\xff")), str(3, "\xff"), attr(6, "\xff", "a\xfe\xfeb\xffc"), attr(6, `"\`, "ok"))
 	if s := stage(t, e, []Entry{{Payload: bad}}); s.Replaced != 4 {
 		t.Errorf("%d strings counted as mended, want 4", s.Replaced)
+	}
+}
+
+func TestReplacedIsCountedInLinesOfOtherSignals(t *testing.T) {
+	for signal, payload := range map[partition.Signal][]byte{
+		partition.Traces:  spanMessage(str(5, "\xff"), msg(11, str(2, "\xff"), attr(3, "\xff", "a\xfe\xfeb\xffc")), msg(13, str(3, `"\`))),
+		partition.Metrics: metric(str(1, "\xff"), str(2, "\xff"), msg(5, msg(1, attr(7, "\xff", "ok")), msg(1, msg(5, attr(7, "k", "\xff"))))),
+	} {
+		e := newTestEncoder(t, Spec{Signal: signal, Format: "jsonl", Codec: "none"})
+		if s := stage(t, e, []Entry{{Payload: payload}}); s.Replaced != 4 {
+			t.Errorf("%s: %d strings counted as mended, want 4", signal, s.Replaced)
+		}
 	}
 }
 

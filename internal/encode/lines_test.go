@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +81,13 @@ func parseLine(t testing.TB, line []byte) lineFields {
 func (f lineFields) cell(t testing.TB, name string) string {
 	t.Helper()
 	text := string(f.values[name])
+	if slices.Contains([]string{"value_double", "sum", "min", "max", "zero_threshold"}, name) && text != "null" {
+		x, err := strconv.ParseFloat(strings.Trim(text, `"`), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return oracleDouble(x)
+	}
 	if text == "null" {
 		return nullCell
 	}
@@ -111,90 +119,24 @@ func splitLines(t testing.TB, lines []byte) [][]byte {
 	return bytes.Split(lines[:len(lines)-1], []byte("\n"))
 }
 
-// Every line is JSON with the fields of the schema in their order, and its
-// scalars are what pdata says.
-func TestLinesOfEveryInput(t *testing.T) {
-	columns := testColumns()
-	names := slices.Clone(logColumns[:])
-	for _, place := range []string{"", "scope_", "resource_"} {
-		for _, n := range []string{"promoted", "int", "double", "bool"} {
-			names = append(names, place+n)
-		}
-	}
-	scalars := slices.Clone(logColumns[:8])
-	scalars = append(scalars, "body_type", "trace_id", "span_id", "flags", "attributes_types", "dropped_attributes_count", "scope_name",
-		"scope_version", "scope_attributes_types", "scope_dropped_attributes_count", "scope_schema_url",
-		"resource_attributes_types", "resource_dropped_attributes_count", "resource_schema_url")
-	for _, codec := range lineCodecs {
-		plain, wide := newTestEncoder(t, lineSpec(codec)), newTestEncoder(t, lineSpec(codec, columns...))
-		for _, c := range inputCases() {
-			t.Run(codec+"/"+c.name, func(t *testing.T) {
-				entries := encodeCase(t, c)
-				for _, line := range splitLines(t, unpacked(t, codec, object(t, wide, stage(t, wide, entries)))) {
-					if f := parseLine(t, line); !slices.Equal(f.names, names) {
-						t.Fatalf("fields are %v", f.names)
-					}
-				}
-				want := oracle(t, entries, nil)
-				var got, say []string
-				for _, line := range splitLines(t, unpacked(t, codec, object(t, plain, stage(t, plain, entries)))) {
-					f, row := parseLine(t, line), ""
-					for _, n := range scalars {
-						row += pair(n, f.cell(t, n))
-					}
-					got = append(got, row)
-				}
-				for _, r := range want.rows {
-					row := ""
-					for _, n := range scalars {
-						row += pair(n, r[slices.Index(want.columns, n)])
-					}
-					say = append(say, row)
-				}
-				slices.Sort(got) // the oracle's rows are clustered by service
-				slices.Sort(say)
-				for i := range max(len(got), len(say)) {
-					if i >= len(got) || i >= len(say) || got[i] != say[i] {
-						t.Fatalf("%d lines, want %d; line %d differs:\n%v\n%v", len(got), len(say), i, got[min(i, len(got)-1)], say[min(i, len(say)-1)])
-					}
-				}
-			})
-		}
-	}
-}
-
-// One line by the letter, with a value of every kind.
-func TestGoldenLines(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		columns []Column
-	}{{"lines-v1", nil}, {"lines-v1-promoted", testColumns()}} {
-		e := newTestEncoder(t, lineSpec("none", c.columns...))
-		var entries []Entry
-		for _, in := range append(inputCases()[:13], valueCases()[:12]...) {
-			entries = append(entries, encodeCase(t, in)...)
-		}
-		golden(t, "testdata/"+c.name+".jsonl", object(t, e, stage(t, e, entries)))
-	}
-}
-
 func TestMalformedEntryLeavesNoLine(t *testing.T) {
-	for _, codec := range lineCodecs {
-		e := newTestEncoder(t, lineSpec(codec, testColumns()...))
-		good := encodeCase(t, inputCase{fill: one(everyField)})[0]
-		other := Entry{Payload: record(attr(6, "promoted", "x"), attr(6, "other", "y")), ReceivedAt: 3}
-		want := object(t, e, stage(t, e, []Entry{good, other, good}))
-		for name, payload := range malformed() {
-			bad := Entry{Payload: append(bytes.Clone(good.Payload), payload...)}
-			staged := stage(t, e, []Entry{good, bad, other, {Payload: payload}, good})
-			if len(staged.Rejected) != 2 || staged.Rejected[0].Index != 1 || staged.Rejected[1].Index != 3 {
-				t.Fatalf("%s: rejected %v, want entries 1 and 3", name, staged.Rejected)
-			}
-			if !strings.Contains(fmt.Sprint(staged.Rejected[1].Err), "malformed OTLP") {
-				t.Errorf("%s: error %v", name, staged.Rejected[1].Err)
-			}
-			if got := object(t, e, staged); !bytes.Equal(got, want) {
-				t.Errorf("%s: the rejected entries left a trace", name)
+	for _, s := range lineSignals(t) {
+		for _, codec := range lineCodecs {
+			e := newTestEncoder(t, s.spec(codec, testColumns()...))
+			other := Entry{Payload: s.other, ReceivedAt: 3}
+			want := object(t, e, stage(t, e, []Entry{s.good, other, s.good}))
+			for name, payload := range s.malformed {
+				bad := Entry{Payload: append(bytes.Clone(s.good.Payload), payload...)}
+				staged := stage(t, e, []Entry{s.good, bad, other, {Payload: payload}, s.good})
+				if len(staged.Rejected) != 2 || staged.Rejected[0].Index != 1 || staged.Rejected[1].Index != 3 {
+					t.Fatalf("%s, %s: rejected %v, want entries 1 and 3", s.signal, name, staged.Rejected)
+				}
+				if !strings.Contains(fmt.Sprint(staged.Rejected[1].Err), "malformed OTLP") {
+					t.Errorf("%s, %s: error %v", s.signal, name, staged.Rejected[1].Err)
+				}
+				if got := object(t, e, staged); !bytes.Equal(got, want) {
+					t.Errorf("%s, %s: the rejected entries left a trace", s.signal, name)
+				}
 			}
 		}
 	}
@@ -216,14 +158,24 @@ func checkSameRejected(t *testing.T, lines, parquet *Encoder, payload []byte) {
 }
 
 func FuzzLines(f *testing.F) {
-	for _, c := range append(inputCases()[:14], valueCases()[:5]...) {
-		f.Add(encodeCase(f, c)[0].Payload)
-	}
-	for _, payload := range malformed() {
-		if len(payload) < 1000 {
-			f.Add(payload)
+	lines, parquet := map[partition.Signal]*Encoder{}, map[partition.Signal]*Encoder{}
+	for _, s := range lineSignals(f) {
+		spec := s.spec("none", testColumns()...)
+		lines[s.signal] = newTestEncoder(f, spec)
+		spec.Format, spec.Codec = "parquet", "zstd"
+		parquet[s.signal] = newTestEncoder(f, spec)
+		for _, c := range s.cases[:s.golden] {
+			f.Add(c.entries[0].Payload)
+		}
+		for _, payload := range s.malformed {
+			if len(payload) < 1000 {
+				f.Add(payload)
+			}
 		}
 	}
-	lines, parquet := newTestEncoder(f, lineSpec("none", testColumns()...)), newTestEncoder(f, testSpec(testColumns()...))
-	f.Fuzz(func(t *testing.T, payload []byte) { checkSameRejected(t, lines, parquet, payload) })
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		for signal := range lines {
+			checkSameRejected(t, lines[signal], parquet[signal], payload)
+		}
+	})
 }

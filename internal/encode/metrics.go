@@ -193,11 +193,11 @@ func (c *metricColumns) put(m *otlp.Metric, b []byte) error {
 	c.name.Add(m.Name)
 	c.description.Add(m.Description)
 	c.unit.Add(m.Unit)
-	c.text = append(c.text[:0], kindName(m.Kind)...)
+	c.text = append(c.text[:0], otlp.MetricType(m.Kind)...)
 	c.kind.Add(c.text)
 	c.text = c.text[:0]
 	if m.Kind != otlp.Gauge && m.Kind != otlp.Summary {
-		c.text = appendName(c.text, m.Temporality, "unspecified", "delta", "cumulative")
+		c.text = otlp.Temporalities().Append(c.text, m.Temporality)
 	}
 	c.temporality.Add(c.text)
 	if m.Kind == otlp.Sum {
@@ -206,18 +206,4 @@ func (c *metricColumns) put(m *otlp.Metric, b []byte) error {
 		c.monotonic.Null()
 	}
 	return nil
-}
-
-func kindName(kind uint64) string {
-	switch kind {
-	case otlp.Gauge:
-		return "gauge"
-	case otlp.Sum:
-		return "sum"
-	case otlp.Histogram:
-		return "histogram"
-	case otlp.ExponentialHistogram:
-		return "exponential_histogram"
-	}
-	return "summary"
 }

@@ -17,7 +17,8 @@ type traces struct {
 	events                                      spanEvents
 	links                                       spanLinks
 
-	text []byte
+	kinds, codes otlp.Enum
+	text         []byte
 }
 
 // traceColumns are the columns of the schema before the promoted ones, in
@@ -33,7 +34,7 @@ var traceColumns = [...]string{
 }
 
 func newTraces(t *parquet.Table, columns []Column) *traces {
-	x := &traces{runs: newRuns(t)}
+	x := &traces{runs: newRuns(t), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes()}
 	x.item = x.span
 	x.ts = t.Timestamp("ts")
 	x.start = t.Int64("start_time_unix_nano", false)

@@ -1,10 +1,6 @@
 package encode
 
-import (
-	"strconv"
-
-	"github.com/s3window/s3window/internal/encode/otlp"
-)
+import "github.com/s3window/s3window/internal/encode/otlp"
 
 // put adds the row of a span whose attributes, events and links are in their
 // columns already.
@@ -38,9 +34,9 @@ func (x *traces) put(s *stager, sp *span, received int64, size int) int {
 	x.state.Add(sp.state)
 	x.flags.Add(int64(sp.flags))
 	x.name.Add(sp.name)
-	x.text = appendName(x.text[:0], sp.kind, "unspecified", "internal", "server", "client", "producer", "consumer")
+	x.text = x.kinds.Append(x.text[:0], sp.kind)
 	x.kind.Add(x.text)
-	x.text = appendName(x.text[:0], status.Code, "unset", "ok", "error")
+	x.text = x.codes.Append(x.text[:0], status.Code)
 	x.status.Add(x.text)
 	x.message.Add(status.Message)
 	x.attributes.endRow()
@@ -51,13 +47,4 @@ func (x *traces) put(s *stager, sp *span, received int64, size int) int {
 	x.droppedLinks.Add(int64(sp.droppedLinks))
 	x.table.EndRow(size)
 	return 0
-}
-
-// appendName appends the name of an enumeration's value, and the number in
-// decimal where it has none.
-func appendName(dst []byte, n int32, names ...string) []byte {
-	if n >= 0 && int(n) < len(names) {
-		return append(dst, names[n]...)
-	}
-	return strconv.AppendInt(dst, int64(n), 10)
 }

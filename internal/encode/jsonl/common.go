@@ -53,10 +53,11 @@ func forget(columns []promoted) {
 	}
 }
 
-// shared is the fields of a resource or scope, which many lines share.
+// shared is the fields of a resource, scope or metric, which many lines share.
 type shared struct {
 	field    uint64 // of the attributes in their message
 	prefix   string // of the names
+	object   string // behind it, of the attributes
 	columns  []promoted
 	fields   []byte // ,"…_attributes": …
 	promoted []byte
@@ -67,7 +68,7 @@ type shared struct {
 func (s *shared) attributes(message []byte) error {
 	forget(s.columns)
 	s.letters = s.letters[:0]
-	s.name("_attributes", `":`)
+	s.name(s.object)
 	kvs, sep := otlp.NewAttributes(message, s.field), byte('{')
 	for kvs.Next() {
 		v, at := otlp.ParseValue(kvs.Value)
@@ -91,20 +92,19 @@ func (s *shared) attributes(message []byte) error {
 		s.fields = append(s.fields, '{')
 	}
 	s.fields = append(s.fields, '}')
-	s.name("_attributes_types", `":"`)
+	s.fields = append(append(s.fields, `,"`...), s.prefix...)
+	s.fields = append(append(s.fields, s.object...), `_types":"`...)
 	s.fields = append(append(s.fields, s.letters...), '"')
 	return kvs.Err()
 }
 
-func (s *shared) name(suffix, end string) {
-	s.fields = append(s.fields, `,"`...)
-	s.fields = append(s.fields, s.prefix...)
-	s.fields = append(s.fields, suffix...)
-	s.fields = append(s.fields, end...)
+func (s *shared) name(suffix string) {
+	s.fields = append(append(s.fields, `,"`...), s.prefix...)
+	s.fields = append(append(s.fields, suffix...), `":`...)
 }
 
 func (s *shared) text(suffix string, text []byte) {
-	s.name(suffix, `":`)
+	s.name(suffix)
 	s.fields = otlp.AppendQuoted(s.fields, text)
 }
 

@@ -72,7 +72,9 @@ type Encoder struct {
 // New returns an encoder that keeps up to scratch bytes for each call it can
 // run at once.
 func New(c Config, scratch int) (*Encoder, error) {
-	if c.Signal != partition.Logs {
+	switch c.Signal {
+	case partition.Logs, partition.Traces, partition.Metrics:
+	default:
 		return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
 	}
 	s, err := newStager(c)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/partition"
 )
 
 // maxPayload bounds an entry, as for the other formats.
@@ -29,7 +30,18 @@ func newStager(c Config) (*stager, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stager{lines: lines{compressor: z}, rows: newLogs(c.Columns)}, nil
+	return &stager{lines: lines{compressor: z}, rows: newRows(c)}, nil
+}
+
+func newRows(c Config) rows {
+	switch c.Signal {
+	case partition.Traces:
+		return newTraces(c.Columns)
+	case partition.Metrics:
+		return newMetrics(c.Columns)
+	default:
+		return newLogs(c.Columns)
+	}
 }
 
 func (s *stager) held() int { return s.lines.held() + s.rows.held() }
@@ -60,7 +72,7 @@ func (s *stager) stage(entries []Entry) (Staged, error) {
 // encode encodes all entries but those in skip. If one is malformed it returns
 // that one, and no lines.
 func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected, error) {
-	s.lines.begin()
+	s.lines.start()
 	for i, e := range entries {
 		if skip[i] {
 			continue
@@ -109,7 +121,8 @@ type lines struct {
 
 func (l *lines) held() int { return cap(l.buf) + cap(l.mended) + cap(l.out.chunk) + compressorBytes }
 
-func (l *lines) begin() {
+// start begins the lines of a Stage call.
+func (l *lines) start() {
 	l.out = segments{chunk: l.out.chunk[:0]}
 	l.compressor.Reset(&l.out)
 	l.buf, l.err, l.rows, l.replaced = l.buf[:0], nil, 0, 0
@@ -122,6 +135,16 @@ func (l *lines) received(at int64) {
 	l.receivedAt = at
 	sec, rest := floorDiv(at, 1e6)
 	l.receivedText = l.stamp.append(l.receivedText[:0], sec, uint32(rest)*1000)
+}
+
+// begin returns buf with the beginning of a line: its ts, which is nanos, or
+// when the entry was received if that is 0.
+func (l *lines) begin(nanos uint64) (b []byte, ts int64) {
+	b = append(l.buf, `{"ts":`...)
+	if nanos == 0 {
+		return append(b, l.receivedText...), l.receivedAt
+	}
+	return l.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9)), int64(nanos / 1000)
 }
 
 // endLine counts the line that was appended to buf.

@@ -17,6 +17,10 @@ func (v Value) AppendJSON(dst []byte) ([]byte, int) {
 	return v.AppendText(dst)
 }
 
+// AppendDouble appends a double as JSON, in the form that AppendJSON gives a
+// value of that kind.
+func AppendDouble(dst []byte, f float64) []byte { return appendJSONDouble(dst, f) }
+
 // AppendQuoted appends s as a JSON string. What is not valid UTF-8 in it stays.
 func AppendQuoted(dst, s []byte) []byte { return appendQuoted(dst, s) }
 
