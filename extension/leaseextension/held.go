@@ -123,6 +123,9 @@ func (h *held) write(ctx context.Context, state []byte, why purpose) error {
 	}
 	ctx, cancel := h.p.bound(ctx)
 	defer cancel()
+	if ctx.Err() != nil { // select would toss a coin
+		return fmt.Errorf("nothing was sent: %w", context.Cause(ctx))
+	}
 	select {
 	case h.writing <- struct{}{}:
 		defer func() { <-h.writing }()
@@ -194,7 +197,7 @@ func (h *held) confirm(r record, revision string, sentAt time.Time) {
 	}
 	h.mu.Unlock()
 	if r.lease == nil {
-		h.name.released(time.Since(h.since), h.p.longestPoll())
+		h.name.released(time.Since(h.since), h.p.longestPoll(), h.p.jitter)
 		h.finish(nil)
 	}
 }
@@ -220,14 +223,15 @@ func (h *held) finish(cause error) {
 	h.leave()
 }
 
-// renew runs when the last write is a third of the TTL old.
+// renew runs when the last write is a third of the TTL old. Where both are late,
+// because an answer was or the process was stopped, expire goes first.
 func (h *held) renew() {
 	if !h.p.startWork() {
 		return
 	}
 	defer h.p.work.Done()
 	h.mu.Lock()
-	idle := h.over || h.leaving
+	idle := h.over || h.leaving || time.Until(h.deadline) <= 0
 	h.mu.Unlock()
 	if idle || h.write(h.context, nil, save) == nil {
 		return

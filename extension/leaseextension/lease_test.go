@@ -1,7 +1,9 @@
 package leaseextension
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,4 +36,25 @@ func TestAcquireSaveReleaseRead(t *testing.T) {
 	state, err := leases.Read(ctx, "x/y")
 	require.NoError(t, err)
 	require.JSONEq(t, `{"k":2}`, string(state))
+}
+
+// A write whose context has ended is not sent, so that its outcome is known.
+func TestNothingIsSentAfterTheEnd(t *testing.T) {
+	puts := 0
+	leases := NewLeases(NewMemoryStore(), Options{Observer: Observer{Request: func(op string, _ time.Duration, _ error) {
+		if op == "put" {
+			puts++
+		}
+	}}})
+	defer leases.Close()
+	lease, err := leases.Acquire(t.Context(), "x")
+	require.NoError(t, err)
+	acquired := puts
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for range 50 {
+		require.ErrorIs(t, lease.Save(ended, []byte(`{"k":1}`)), context.Canceled)
+	}
+	require.Equal(t, acquired, puts)
+	require.NoError(t, lease.Release(t.Context(), nil))
 }

@@ -2,7 +2,6 @@ package leaseextension
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -107,16 +106,16 @@ func (n *name) acquired() {
 // held: the pauses of a waiter elsewhere have grown to no more meanwhile. But a
 // waiter writes nothing and so may go unseen: somebody who takes turn after turn
 // leaves a gap now and then.
-func (n *name) released(held, longest time.Duration) {
+func (n *name) released(held, longest time.Duration, jitter func(n time.Duration) time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := time.Now()
 	n.leftAt = now
 	switch {
 	case !n.rivalAt.IsZero() && now.Sub(n.rivalAt) < 10*longest:
-		n.rest = now.Add(min(longest, shortestPoll+held+rand.N(held/2+1)))
+		n.rest = now.Add(min(longest, shortestPoll+held+jitter(held/2+1)))
 	case now.Sub(n.runAt) >= 10*shortestPoll:
-		n.rest = now.Add(min(longest, max(held/4, shortestPoll+rand.N(2*shortestPoll))))
+		n.rest = now.Add(min(longest, max(held/4, shortestPoll+jitter(2*shortestPoll))))
 	}
 }
 

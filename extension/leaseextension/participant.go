@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"time"
@@ -33,6 +34,11 @@ type Options struct {
 
 	// Observer is told what happens. Optional.
 	Observer Observer
+
+	// Jitter gives a random duration in [0, n) for the pauses between requests;
+	// called concurrently. Unset: from the process's random source. A simulation
+	// gives one that repeats itself.
+	Jitter func(n time.Duration) time.Duration
 }
 
 // Observer is a set of callbacks, each optional. They are called from the
@@ -53,6 +59,7 @@ type Participant struct {
 	holder   string
 	ttl      time.Duration
 	observer Observer
+	jitter   func(n time.Duration) time.Duration
 	life     context.Context // ends with Close
 	end      context.CancelCauseFunc
 	work     sync.WaitGroup // background renewals at work
@@ -71,6 +78,7 @@ func NewLeases(store Store, options Options) *Participant {
 		holder:   options.Holder,
 		ttl:      options.TTL,
 		observer: options.Observer,
+		jitter:   options.Jitter,
 		names:    map[string]*name{},
 	}
 	if p.ttl <= 0 {
@@ -79,6 +87,9 @@ func NewLeases(store Store, options Options) *Participant {
 	p.ttl = max(p.ttl.Truncate(time.Millisecond), time.Millisecond)
 	if p.holder == "" {
 		p.holder = defaultHolder()
+	}
+	if p.jitter == nil {
+		p.jitter = rand.N[time.Duration]
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	return p

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -87,13 +86,14 @@ func (p *Participant) put(ctx context.Context, n *name, value []byte, base strin
 type polling struct {
 	next, longest time.Duration
 	patience      time.Duration
+	jitter        func(n time.Duration) time.Duration
 	failingSince  time.Time
 	last          version
 }
 
 func (p *Participant) newPolling() *polling {
 	longest := p.longestPoll()
-	return &polling{next: min(shortestPoll, longest), longest: longest, patience: p.patience()}
+	return &polling{next: min(shortestPoll, longest), longest: longest, patience: p.patience(), jitter: p.jitter}
 }
 
 // pause waits before the next try. err is what the last try met; it comes back
@@ -110,7 +110,7 @@ func (w *polling) pause(ctx context.Context, found seen, err error) error {
 	if found.version != w.last {
 		w.last, w.next = found.version, min(shortestPoll, w.longest)
 	}
-	d := w.next/2 + rand.N(w.next)
+	d := w.next/2 + w.jitter(w.next)
 	if lease := found.record.lease; lease != nil && lease.ttl > found.age {
 		d = min(d, lease.ttl-found.age)
 	}

@@ -89,7 +89,7 @@ func (x *life) seal() {
 	}
 	s := walSeal{open[0].writer, open[0].stamp, open[n-1].stamp + 1, x.parts()}
 	if x.disk("seal", func(d *wal) { d.seals = append(d.seals, s) }) {
-		w.logf("%s seals %s [%d,%d)", x.name, s.writer, s.start, s.end)
+		x.logf("seals %s [%d,%d)", s.writer, s.start, s.end)
 		w.mu.Lock()
 		x.add(s, open[:n])
 		w.mu.Unlock()
@@ -194,7 +194,7 @@ func compareBool(a, b bool) int {
 func (x *life) commitWindows(vs []*simWindow) {
 	w := x.world
 	n, err := x.log.Commit(x.ctx, x.windows(vs))
-	w.logf("%s commit of %d windows: %d, %v", x.name, len(vs), n, err)
+	x.logf("commit of %d windows: %d, %v", len(vs), n, err)
 	for _, v := range vs[:n] {
 		if !x.trim(v) {
 			return

@@ -103,14 +103,14 @@ func (p *proc) start() {
 	w.mu.Unlock()
 
 	holder := func(writer string) string { return "gw/" + writer }
-	x.leases = leaseextension.NewLeases(netKV{x}, leaseextension.Options{Holder: holder(x.writer), TTL: modelTTL})
+	x.leases = leaseextension.NewLeases(netKV{x}, leaseextension.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
 	x.lake = lake.New(netBucket{x}, testRef, lake.WithReaders(4))
 	x.log = New(x.lake, x.leases, testID, Options{
 		Holder: holder(x.writer),
 		Predecessors: func(h string) bool {
 			return slices.ContainsFunc(earlier, func(e string) bool { return holder(e) == h })
 		},
-		Timeout: 13 * time.Second, Margin: 5 * time.Second, Retention: w.retention(), Step: x.step,
+		Timeout: modelTimeout, Margin: modelMargin, Retention: w.retention(), Step: x.step,
 	})
 	w.logf("%s starts as %s", x.name, x.writer)
 	x.work.Go(x.accept)
@@ -124,7 +124,12 @@ func (w *world) retention() time.Duration {
 	return 0
 }
 
+// step also lets a renewal that waits go first, so that the scheduler does not
+// decide whether it meets a lease that is being given up.
 func (x *life) step(label string) {
+	if label == "commit:give-up" {
+		time.Sleep(time.Microsecond)
+	}
 	x.world.mu.Lock()
 	defer x.world.mu.Unlock()
 	switch label {
@@ -157,6 +162,14 @@ func (x *life) isDead() bool {
 	return x.dead
 }
 
+// logf notes what the life does. What one does while it dies is nobody's business,
+// and has no order.
+func (x *life) logf(format string, args ...any) {
+	if !x.isDead() {
+		x.world.logf(x.name+" "+format, args...)
+	}
+}
+
 // gate holds the life up while it is paused, as SIGSTOP does. Those who are
 // held wake up one after another, in an order that the label decides.
 func (x *life) gate(label string) {
@@ -172,28 +185,14 @@ func (x *life) gate(label string) {
 	}
 }
 
-// align waits for the next point of the life's grid.
-func (x *life) align(ctx context.Context) error {
-	offset := time.Duration(x.n*137+x.number*29)*time.Millisecond%time.Second + time.Duration(x.n*101+x.number*7)
-	d := (x.world.now() - offset) % kvGrid
-	timer := time.NewTimer(kvGrid - d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// rng gives the source for what the life does now: calls of one kind on one key
+// at one moment meet the same, so that their order decides nothing.
+func (x *life) rng(kind, key string) *rand.Rand {
+	return x.world.rng(x.name, kind, key, x.world.now())
 }
 
-// rng gives the source for the next call of this kind on this key.
-func (x *life) rng(kind, key string) *rand.Rand {
-	x.world.mu.Lock()
-	n := x.calls[kind+key]
-	x.calls[kind+key]++
-	x.world.mu.Unlock()
-	return x.world.rng(x.name, kind, key, n)
-}
+// jitter is the lease's random source.
+func (x *life) jitter(n time.Duration) time.Duration { return between(x.rng("jitter", ""), 0, n) }
 
 // sleep pauses a loop of the life; false means that it is dead.
 func (x *life) sleep(loop string, a, b time.Duration) bool {

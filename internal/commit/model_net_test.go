@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/internal/lake"
@@ -15,8 +14,6 @@ import (
 
 // netBucket is the bucket as one life of a process sees it.
 type netBucket struct{ *life }
-
-const bucketLimit = 12 * time.Second
 
 type opened struct {
 	content []byte
@@ -26,7 +23,7 @@ type opened struct {
 func isManifest(key string) bool { return strings.Contains(key, "/windows/") }
 
 func (b netBucket) PutIfAbsent(ctx context.Context, key string, body lake.Body) error {
-	_, err := call(ctx, b.life, "put", key, false, bucketLimit, func() (struct{}, error) {
+	_, err := call(ctx, b.life, "put", key, bucketLimit, func() (struct{}, error) {
 		w := b.world
 		if isManifest(key) && w.broken == "manifest without If-None-Match" ||
 			!isManifest(key) && w.broken == "data without If-None-Match" {
@@ -38,7 +35,7 @@ func (b netBucket) PutIfAbsent(ctx context.Context, key string, body lake.Body) 
 }
 
 func (b netBucket) Replace(ctx context.Context, key string, body lake.Body, etag string) error {
-	_, err := call(ctx, b.life, "replace", key, false, bucketLimit, func() (struct{}, error) {
+	_, err := call(ctx, b.life, "replace", key, bucketLimit, func() (struct{}, error) {
 		return struct{}{}, b.world.bucket.Replace(context.Background(), key, body, etag)
 	})
 	return err
@@ -48,7 +45,7 @@ func (b netBucket) Open(ctx context.Context, key string) (io.ReadCloser, lake.In
 	if isManifest(key) && b.hidesManifests() {
 		return nil, lake.Info{}, lake.ErrNotExist
 	}
-	o, err := call(ctx, b.life, "open", key, false, bucketLimit, func() (opened, error) {
+	o, err := call(ctx, b.life, "open", key, bucketLimit, func() (opened, error) {
 		r, info, err := b.world.bucket.Open(context.Background(), key)
 		if err != nil {
 			return opened{}, err
@@ -63,7 +60,7 @@ func (b netBucket) Open(ctx context.Context, key string) (io.ReadCloser, lake.In
 }
 
 func (b netBucket) Stat(ctx context.Context, key string) (lake.Info, error) {
-	return call(ctx, b.life, "stat", key, false, bucketLimit, func() (lake.Info, error) {
+	return call(ctx, b.life, "stat", key, bucketLimit, func() (lake.Info, error) {
 		return b.world.bucket.Stat(context.Background(), key)
 	})
 }
@@ -72,7 +69,7 @@ func (b netBucket) List(ctx context.Context, prefix, after string, visit func(la
 	if isManifest(prefix) && b.hidesManifests() {
 		return nil
 	}
-	infos, err := call(ctx, b.life, "list", prefix, false, bucketLimit, func() (infos []lake.Info, err error) {
+	infos, err := call(ctx, b.life, "list", prefix, bucketLimit, func() (infos []lake.Info, err error) {
 		err = b.world.bucket.List(context.Background(), prefix, after, func(i lake.Info) error {
 			infos = append(infos, i)
 			return nil
@@ -91,7 +88,7 @@ func (b netBucket) List(ctx context.Context, prefix, after string, visit func(la
 }
 
 func (b netBucket) Delete(ctx context.Context, key string) error {
-	_, err := call(ctx, b.life, "delete", key, false, bucketLimit, func() (struct{}, error) {
+	_, err := call(ctx, b.life, "delete", key, bucketLimit, func() (struct{}, error) {
 		return struct{}{}, b.world.bucket.Delete(context.Background(), key)
 	})
 	return err
@@ -110,15 +107,11 @@ func (x *life) hidesManifests() bool {
 	return false
 }
 
-// netKV is the lease store as one life of a process sees it. Its calls begin
-// on a grid and end shortly behind a point of it, so that the jitter of the
-// lease's polling, which no seed decides, decides nothing.
+// netKV is the lease store as one life of a process sees it.
 type netKV struct{ *life }
 
-const kvLimit = 6*time.Second + 100*time.Millisecond
-
 func (s netKV) Get(ctx context.Context, key string) (leaseextension.Record, error) {
-	return call(ctx, s.life, "kv-get", key, true, kvLimit, func() (leaseextension.Record, error) {
+	return call(ctx, s.life, "kv-get", key, kvLimit, func() (leaseextension.Record, error) {
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -131,7 +124,7 @@ func (s netKV) Get(ctx context.Context, key string) (leaseextension.Record, erro
 }
 
 func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
-	return call(ctx, s.life, "kv-put", key, true, kvLimit, func() (string, error) {
+	return call(ctx, s.life, "kv-put", key, kvLimit, func() (string, error) {
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()

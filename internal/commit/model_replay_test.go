@@ -28,12 +28,12 @@ func (x *life) replay() bool {
 		if errors.As(err, &blocked) {
 			w.complain("BLOCKED: %s", blocked.Why)
 		}
-		w.logf("%s replay: %v", x.name, err)
+		x.logf("replay: %v", err)
 		if !x.sleep("replay-retry", 2*time.Second, 6*time.Second) {
 			return false
 		}
 	}
-	w.logf("%s replays from %v", x.name, ends)
+	x.logf("replays from %v", ends)
 	if !x.dropCommitted(ends) || !x.mendSeals(ends) {
 		return false
 	}
@@ -170,7 +170,7 @@ func (x *life) startSweep() {
 	writers := slices.Clone(x.wal.writers)
 	x.work.Go(func() {
 		deleted, err := x.sweepOnce(writers)
-		w.logf("%s sweeps %v: %v, %v", x.name, writers, deleted, err)
+		x.logf("sweeps %v: %v, %v", writers, deleted, err)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.stats.Swept += len(deleted)

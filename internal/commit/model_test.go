@@ -68,8 +68,8 @@ func envInt(t *testing.T, key string, otherwise int) int {
 // lake by its bucket (I1–I6). COMMIT_MODEL_SEEDS says how many seeds,
 // COMMIT_MODEL_FIRST the first one; COMMIT_MODEL_TRACE=<seed> prints that run,
 // COMMIT_MODEL_WORLD=<name> keeps to one world.
-// A seed decides the whole run, but for one thing: the jitter of the lease's
-// polling can shift a deadline. The run that failed is therefore kept.
+// A seed decides the whole run: one that fails is printed with the command
+// that runs it alone.
 func TestModel(t *testing.T) {
 	first, n := envInt(t, "COMMIT_MODEL_FIRST", 1), envInt(t, "COMMIT_MODEL_SEEDS", 300)
 	worlds := hostileWorlds
@@ -99,7 +99,8 @@ func TestModel(t *testing.T) {
 					h := worlds[seed%len(worlds)]
 					w := runModel(t, uint64(seed), h.scenario, true)
 					if len(w.bad) > 0 {
-						t.Errorf("seed %d in world %q (its run is in %s):\n  %s", seed, h.name, w.keep(t), strings.Join(w.bad, "\n  "))
+						t.Errorf("SEED %d FAILED in world %q:\n  %s\nIts run is in %s; again, alone:\n  %s", seed, h.name,
+							strings.Join(w.bad, "\n  "), w.keep(t), alone(seed, h.name))
 					}
 					mu.Lock()
 					total.add(w.stats)
@@ -117,6 +118,24 @@ func TestModel(t *testing.T) {
 		require.Positive(t, total.Scans)
 		require.Positive(t, total.Takeovers)
 	}
+}
+
+// TestSeedDecidesTheRun runs seeds twice: a failing one is worth something only
+// if it fails again.
+func TestSeedDecidesTheRun(t *testing.T) {
+	first, n := envInt(t, "COMMIT_MODEL_FIRST", 1), envInt(t, "COMMIT_MODEL_TWICE", 3*len(hostileWorlds))
+	for seed := first; seed < first+n; seed++ {
+		h := hostileWorlds[seed%len(hostileWorlds)]
+		one, other := runModel(t, uint64(seed), h.scenario, true), runModel(t, uint64(seed), h.scenario, true)
+		slices.Sort(one.trace) // lines of one moment come in any order
+		slices.Sort(other.trace)
+		require.Equal(t, one.trace, other.trace, "seed %d in world %q", seed, h.name)
+	}
+}
+
+// alone is the command that runs one seed.
+func alone(seed int, world string) string {
+	return fmt.Sprintf("COMMIT_MODEL_TRACE=%d COMMIT_MODEL_WORLD=%q go test ./internal/commit -run 'TestModel$' -v", seed, world)
 }
 
 // keep writes the run down and says where.

@@ -14,13 +14,19 @@ import (
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
-// The model's scales, in simulated time.
+// The model's scales, in simulated time. Those that a process waits for are odd:
+// no sum of them is another one, so that no two events of a run coincide whose
+// order the scheduler would decide.
 const (
-	modelTTL   = 30 * time.Second
+	modelTTL     = 30 * time.Second
+	modelTimeout = 13_011_017 * time.Microsecond
+	modelMargin  = 5_003_011 * time.Microsecond
+	bucketLimit  = 12_007_013 * time.Microsecond // of a request
+	kvLimit      = 6_101_003 * time.Microsecond
+
 	modelFault = 600 * time.Second  // until then the world is hostile
 	modelCalm  = 850 * time.Second  // from then on every late message has arrived
 	modelEnd   = 4000 * time.Second // whoever owes anything now is stuck
-	kvGrid     = 2 * time.Second
 )
 
 var (
@@ -124,17 +130,12 @@ type fate struct {
 	again               time.Duration // a second copy arrives that much later; 0 = none
 }
 
-func (w *world) fate(r *rand.Rand, grid bool) fate {
+func (w *world) fate(r *rand.Rand) fate {
 	f := fate{request: between(r, time.Millisecond, 200*time.Millisecond), reply: between(r, time.Millisecond, 200*time.Millisecond)}
 	if !w.hostile() {
 		return f
 	}
-	slow := func(max int) time.Duration {
-		if grid {
-			return kvGrid * time.Duration(r.IntN(max/2+1))
-		}
-		return between(r, 0, time.Duration(max)*time.Second)
-	}
+	slow := func(max time.Duration) time.Duration { return between(r, 0, max*time.Second) }
 	if r.Float64() < 0.12 {
 		f.request += slow(6)
 	}
@@ -157,19 +158,17 @@ func (w *world) fate(r *rand.Rand, grid bool) fate {
 
 // call sends one request of a life to a server and waits for the answer. The
 // server may act on it long after the caller gave up or died.
-func call[T any](ctx context.Context, x *life, kind, key string, grid bool, limit time.Duration, serve func() (T, error)) (T, error) {
+func call[T any](ctx context.Context, x *life, kind, key string, limit time.Duration, serve func() (T, error)) (T, error) {
 	var zero T
 	w := x.world
 	x.gate(kind + key)
-	if grid {
-		if err := x.align(ctx); err != nil {
-			return zero, err
-		}
-	}
 	if x.isDead() {
 		return zero, errDead
 	}
-	f := w.fate(x.rng(kind, key), grid)
+	if ctx.Err() != nil { // nothing is sent, as clients do
+		return zero, context.Cause(ctx)
+	}
+	f := w.fate(x.rng(kind, key))
 	answers := make(chan answer[T], 1)
 	w.running.Go(func() {
 		if f.lostCall {
