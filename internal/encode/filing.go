@@ -126,6 +126,7 @@ func (e *Encoder) carry(out *Staged, small []route.Piece, bad map[int]error) err
 		bad[from[r.Index]] = r.Err
 	}
 	out.add(s)
+	out.Bytes += s.Size // when it is joined
 	for _, p := range small {
 		c := appendCarried(p.Entries)
 		out.filed = append(out.filed, filed{Place: p.Place, items: p.Items, carried: c, raw: p.Bytes})

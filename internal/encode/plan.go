@@ -122,15 +122,15 @@ func merge(places map[route.Place]*placed, rule *route.Rule, own partition.Place
 func (p *Plan) Len() int { return len(p.places) }
 
 // Objects gives the objects of place i, in order; they are complete in memory.
-// What was carried for them is encoded now, so it costs what Stage does.
-func (p *Plan) Objects(i int, id partition.ID, writer string) ([]Object, error) {
+// What was carried for them is encoded now, so it costs what Stage does; the
+// memory of that was counted when it was staged.
+func (p *Plan) Objects(i int, id partition.ID, writer string) (out []Object, err error) {
 	at := &p.places[i]
 	staged, err := p.join(at)
 	if err != nil {
 		return nil, err
 	}
 	parts := cut(staged, p.encoder.spec.ObjectBytes)
-	out := make([]Object, 0, len(parts))
 	for n, part := range parts {
 		o, err := p.encoder.Assemble(id, writer, part)
 		if err != nil {
@@ -147,8 +147,7 @@ func (p *Plan) Objects(i int, id partition.ID, writer string) ([]Object, error) 
 
 // join encodes what was carried for a place, in row groups as large as they may
 // be, behind what is encoded already.
-func (p *Plan) join(at *placed) ([]Staged, error) {
-	var out []Staged
+func (p *Plan) join(at *placed) (out []Staged, err error) {
 	var entries []Entry
 	var items int
 	var raw int64
@@ -182,13 +181,13 @@ func (p *Plan) join(at *placed) ([]Staged, error) {
 				return nil, err
 			}
 		}
-		var err error
 		if entries, err = readCarried(entries, f.carried); err != nil {
 			return nil, err
 		}
 		items, raw = items+f.items, raw+f.raw
 	}
-	return out, flush()
+	err = flush()
+	return out, err
 }
 
 // groupBounds say how much is joined to one row group.

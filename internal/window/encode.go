@@ -5,48 +5,59 @@ import (
 	"fmt"
 
 	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/partition"
 )
 
-// encode gives the window's object. Units that are not encoded yet are, those
-// that are not held are read back first, one at a time.
-func (r *Runtime) encode(ctx context.Context, w *sealedWindow) (encode.Object, error) {
+// encode encodes the window and says which objects its rows go to. Units that
+// are not encoded yet are, those that are not held are read back first, one at
+// a time.
+func (r *Runtime) encode(ctx context.Context, w *sealedWindow) (*encode.Plan, error) {
 	w.result = upload{}
 	if w.encoder == nil {
 		_, err := encode.New(w.Spec)
-		return encode.Object{}, err
+		return nil, err
 	}
 	for _, u := range w.units {
 		if !u.hot() {
 			continue
 		}
 		if err := r.stageUnit(ctx, w.encoder, u); err != nil {
-			return encode.Object{}, err
+			return nil, err
 		}
 	}
 	if err := r.reload(ctx, w); err != nil {
-		return encode.Object{}, err
+		return nil, err
 	}
 	staged := make([]encode.Staged, 0, len(w.units))
 	for _, u := range w.units {
 		w.result.replaced += int64(u.staged.Replaced)
+		w.result.skewed += u.staged.Skewed
 		if u.staged.Rows > 0 {
 			staged = append(staged, u.staged)
 		}
 	}
-	if len(staged) == 0 {
-		return encode.Object{}, nil
+	plan := w.encoder.Plan(partition.Place{Time: w.Start, Align: w.Align}, staged)
+	w.result.refiled = plan.Refiled
+	return plan, nil
+}
+
+// slot waits for one of the places in which records are encoded.
+func (r *Runtime) slot(ctx context.Context) (leave func(), err error) {
+	select {
+	case r.slots <- struct{}{}:
+		return func() { <-r.slots }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return w.encoder.Assemble(w.id(), w.Writer, staged)
 }
 
 // stageUnit encodes a unit that is held when a place for that is free.
 func (r *Runtime) stageUnit(ctx context.Context, enc *encode.Encoder, u *unit) error {
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return ctx.Err()
+	leave, err := r.slot(ctx)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	return u.encode(enc, r.budget)
 }
 

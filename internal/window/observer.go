@@ -31,7 +31,10 @@ type Committed struct {
 	Records  int64
 	Bytes    int64         // of its objects
 	RawBytes int64         // of its records as they came
+	Objects  int           // it consists of
 	Replaced int64         // strings whose invalid UTF-8 was replaced
+	Skewed   int64         // records whose own time is too far off to be filed under it
+	Refiled  int64         // records that are not in a place of their own, of which there were too many
 	Flush    time.Duration // from the seal to the upload's end
 	Commit   time.Duration // from there to the confirmed head
 }

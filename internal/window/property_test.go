@@ -62,7 +62,12 @@ func newStory(t *testing.T, seed uint64) *story {
 }
 
 func (s *story) life(d *disk) *process {
+	spec := testSpec()
+	if s.r.IntN(2) == 0 {
+		spec = filedSpec()
+	}
 	return s.w.start(d, settings{
+		spec:      spec,
 		maxAge:    time.Duration(1+s.r.IntN(20)) * time.Second,
 		segment:   time.Duration(5+s.r.IntN(60)) * time.Second,
 		target:    int64(1000 + s.r.IntN(100000)),
@@ -139,7 +144,7 @@ func (s *story) append(p *process) {
 		tenant := string(rune('a' + s.r.IntN(4)))
 		s.n++
 		x := noise(s.r, fmt.Sprintf("%s/%d", tenant, s.n), 1+s.r.IntN(20), 30+s.r.IntN(2)*s.r.IntN(2000))
-		if err := p.wal.Append(s.t.Context(), record(tenant, x...)); err != nil {
+		if err := p.wal.Append(s.t.Context(), spread(tenant, x...)); err != nil {
 			s.maybe[tenant] = append(s.maybe[tenant], x...)
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
@@ -109,21 +110,28 @@ func TestLakeChangedWhileTheWALHoldsEntries(t *testing.T) {
 // the next process finish from it; once with the lease store as it was, and
 // once with one that lost everything.
 func TestCrashAtEveryStep(t *testing.T) {
+	for name, spec := range map[string]encode.Spec{"one object": testSpec(), "many objects": filedSpec()} {
+		t.Run(name, func(t *testing.T) { crashAtEveryStep(t, spec) })
+	}
+}
+
+func crashAtEveryStep(t *testing.T, spec encode.Spec) {
+	t.Helper()
 	var crashes []*crash
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		d := newDisk()
 		var mu sync.Mutex
 		var acked []string
-		p := w.start(d, settings{maxAge: 2 * time.Second, step: func(label string) {
+		p := w.start(d, settings{maxAge: 2 * time.Second, spec: spec, step: func(label string) {
 			mu.Lock()
 			defer mu.Unlock()
 			// The disk first: what leaves it is in the bucket by then.
-			crashes = append(crashes, &crash{label, d.copy(), w.store.(*kv).copy(), w.bucket.Clone(), slices.Clone(acked)})
+			crashes = append(crashes, &crash{label, spec, d.copy(), w.store.(*kv).copy(), w.bucket.Clone(), slices.Clone(acked)})
 		}})
 		for i := range 4 {
 			x := ids(fmt.Sprintf("r%d", i), 3)
-			p.append("acme", x...)
+			require.NoError(t, p.wal.Append(t.Context(), spread("acme", x...)))
 			mu.Lock()
 			acked = append(acked, x...)
 			mu.Unlock()
@@ -146,6 +154,7 @@ func TestCrashAtEveryStep(t *testing.T) {
 // crash is what a killed process leaves, and what it had acknowledged.
 type crash struct {
 	label  string
+	spec   encode.Spec
 	disk   *disk
 	store  *kv
 	bucket *laketest.Memory
@@ -158,7 +167,7 @@ func (c *crash) recover(t *testing.T, wiped bool) {
 	if !wiped {
 		w.store = c.store.copy()
 	}
-	p := w.start(c.disk.copy(), settings{maxAge: 2 * time.Second})
+	p := w.start(c.disk.copy(), settings{maxAge: 2 * time.Second, spec: c.spec})
 	time.Sleep(2 * time.Minute)
 	got := w.bodies("acme")
 	slices.Sort(got)

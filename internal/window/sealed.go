@@ -1,6 +1,7 @@
 package window
 
 import (
+	"sync"
 	"time"
 
 	"github.com/s3window/s3window/internal/encode"
@@ -42,7 +43,9 @@ type sealedWindow struct {
 	sealedAt   time.Time
 	uploadedAt time.Time
 	result     upload
-	damaged    []lake.Lost // entries of the partition that the WAL could not read
+	putMu      sync.Mutex             // guards put
+	put        map[string]lake.Object // by attempts that did not come to an end
+	damaged    []lake.Lost            // entries of the partition that the WAL could not read
 }
 
 // upload is what the flush of a window left in the bucket.
@@ -52,6 +55,7 @@ type upload struct {
 	records          int64
 	bytes            int64
 	replaced         int64
+	skewed, refiled  int64
 	minTime, maxTime int64
 }
 

@@ -21,9 +21,9 @@ func (r *Runtime) stage(p *part, u *unit) {
 			u.busy = false
 			r.staging -= cost
 			if err == nil {
-				p.learn(u.staged.Bytes, u.raw)
+				p.learn(u.staged.Size, u.raw)
 				w.encodedRaw += u.raw
-				w.encodedBytes += u.staged.Bytes
+				w.encodedBytes += u.staged.Size
 				r.coolBulky([]*unit{u})
 			}
 			w.held += u.held - cost

@@ -66,11 +66,12 @@ func (r *Runtime) observe(w *sealedWindow) {
 	now := time.Now()
 	r.opt.Observer.Committed(Committed{
 		Tenant: w.Tenant, Signal: w.Signal, Reason: w.Reason, Records: w.result.records,
-		Bytes: w.result.bytes, RawBytes: w.raw, Replaced: w.result.replaced,
+		Bytes: w.result.bytes, RawBytes: w.raw, Objects: len(w.result.objects),
+		Replaced: w.result.replaced, Skewed: w.result.skewed, Refiled: w.result.refiled,
 		Flush: w.uploadedAt.Sub(w.sealedAt), Commit: now.Sub(w.uploadedAt),
 	})
 	r.logger.Info("Window committed",
 		zap.String("tenant", w.Tenant), zap.String("signal", string(w.Signal)), zap.String("reason", string(w.Reason)),
-		zap.Int64("records", w.result.records), zap.Int64("bytes", w.result.bytes),
+		zap.Int64("records", w.result.records), zap.Int64("bytes", w.result.bytes), zap.Int("objects", len(w.result.objects)),
 		zap.Int64("start", w.Start), zap.Int64("end", w.End))
 }
