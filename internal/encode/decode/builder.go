@@ -1,103 +1,96 @@
 package decode
 
-import (
-	"fmt"
+import "fmt"
 
-	"go.opentelemetry.io/collector/pdata/plog"
-)
-
-// logsBuilder groups rows into requests.
-type logsBuilder struct {
-	src   logSource
-	limit int
-	visit func(plog.Logs) error
-
-	logs          plog.Logs
-	size          int // upper bound of the request as OTLP
-	pending       int // records in logs
-	records       int // in all
-	res, sc       []byte
-	nextRes, next []byte
-	sizer         plog.ProtoMarshaler
+// shape makes requests of one signal.
+type shape[T any] interface {
+	schema() schema
+	// heads are the fields that tell apart what records stand in, outermost first.
+	heads() [][]int
+	// begin starts a request of one record, with nothing in it.
+	begin()
+	// item reads the row's record into it, head what the record stands in.
+	item(r row)
+	head(r row, level int)
+	// size returns its size as OTLP.
+	size() int
+	// put moves it into the request under construction. What it stands in
+	// above level is what the record before it stands in.
+	put(level int)
+	// take returns the request under construction, and begins another.
+	take() T
 }
 
-// frame is the most that a message costs beside its content: tag and length.
-const frame = 6
+// builder groups rows into requests.
+type builder[T any] struct {
+	shape shape[T]
+	src   source
+	limit int
+	visit func(T) error
+
+	size    int // upper bound of the request as OTLP
+	pending int // records in it
+	records int // in all
+	keys    [][]byte
+	next    []byte
+}
+
+// lengths is how much the length of a message can grow when more is put into it.
+const lengths = 6
 
 // add adds the row that the source stands at.
-func (b *logsBuilder) add() error {
-	b.nextRes = b.src.appendResource(b.nextRes[:0])
-	b.next = b.src.appendScope(b.next[:0])
-	newRes := b.pending == 0 || string(b.nextRes) != string(b.res)
-	newScope := newRes || string(b.next) != string(b.sc)
-	lr := plog.NewLogRecord()
-	if err := b.src.record(lr); err != nil {
-		return b.broken(err)
+func (b *builder[T]) add() error {
+	level := b.level()
+	b.shape.begin()
+	b.shape.item(b.src)
+	for l := level; l < len(b.keys); l++ {
+		b.shape.head(b.src, l)
 	}
-	rl, sl := plog.NewResourceLogs(), plog.NewScopeLogs()
-	need := b.sizer.LogRecordSize(lr) + frame
-	if newScope {
-		if err := b.head(rl, sl); err != nil {
-			return err
-		}
-		need += b.sizer.ResourceLogsSize(rl) + b.sizer.ScopeLogsSize(sl) + 2*frame
-	}
+	need := b.shape.size() + lengths*(len(b.keys)-level+1)
 	if b.pending > 0 && b.size > b.limit-need {
 		if err := b.emit(); err != nil {
 			return err
 		}
-		if !newScope {
-			if err := b.head(rl, sl); err != nil {
-				return err
-			}
-			need += b.sizer.ResourceLogsSize(rl) + b.sizer.ScopeLogsSize(sl) + 2*frame
+		for l := range level {
+			b.shape.head(b.src, l)
 		}
-		newRes, newScope = true, true
+		level, need = 0, b.shape.size()+lengths*(len(b.keys)+1)
 	}
-	b.put(rl, sl, lr, newRes, newScope)
+	if err := b.src.wrong(); err != nil {
+		return fmt.Errorf("decode record %d: %w", b.records, err)
+	}
+	b.shape.put(level)
 	b.size += need
-	return nil
-}
-
-func (b *logsBuilder) head(rl plog.ResourceLogs, sl plog.ScopeLogs) error {
-	if err := b.src.resource(rl); err != nil {
-		return b.broken(err)
-	}
-	if err := b.src.scope(sl); err != nil {
-		return b.broken(err)
-	}
-	return nil
-}
-
-func (b *logsBuilder) broken(err error) error {
-	return fmt.Errorf("decode record %d: %w", b.records, err)
-}
-
-func (b *logsBuilder) put(rl plog.ResourceLogs, sl plog.ScopeLogs, lr plog.LogRecord, newRes, newScope bool) {
-	if b.pending == 0 {
-		b.logs = plog.NewLogs()
-	}
-	all := b.logs.ResourceLogs()
-	if newRes {
-		rl.MoveTo(all.AppendEmpty())
-	}
-	scopes := all.At(all.Len() - 1).ScopeLogs()
-	if newScope {
-		sl.MoveTo(scopes.AppendEmpty())
-	}
-	lr.MoveTo(scopes.At(scopes.Len() - 1).LogRecords().AppendEmpty())
-	b.res, b.nextRes = b.nextRes, b.res
-	b.sc, b.next = b.next, b.sc
 	b.pending++
 	b.records++
+	return nil
+}
+
+// level returns the first level of which the row has another head than the row
+// before, and remembers the row's.
+func (b *builder[T]) level() int {
+	heads := b.shape.heads()
+	if b.keys == nil {
+		b.keys = make([][]byte, len(heads))
+	}
+	level := len(heads)
+	for l, fields := range heads {
+		b.next = b.src.appendKey(b.next[:0], fields)
+		if string(b.next) != string(b.keys[l]) {
+			b.keys[l], b.next, level = b.next, b.keys[l], min(level, l)
+		}
+	}
+	if b.pending == 0 {
+		return 0
+	}
+	return level
 }
 
 // emit passes on what was gathered.
-func (b *logsBuilder) emit() error {
+func (b *builder[T]) emit() error {
 	if b.pending == 0 {
 		return nil
 	}
-	logs := b.logs
-	b.logs, b.size, b.pending = plog.Logs{}, 0, 0
-	return b.visit(logs)
+	b.size, b.pending = 0, 0
+	return b.visit(b.shape.take())
 }

@@ -7,8 +7,11 @@ import (
 	"math"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/encode/otlp"
 )
 
 // ErrMalformed is what errors about an object's content wrap. Errors of
@@ -37,20 +40,54 @@ func Logs(o Object) (plog.Logs, error) {
 	return all, err
 }
 
+// Traces returns the spans of an object.
+func Traces(o Object) (ptrace.Traces, error) {
+	all := ptrace.NewTraces()
+	err := EachTraces(o, math.MaxInt, func(part ptrace.Traces) error {
+		part.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
+		return nil
+	})
+	return all, err
+}
+
+// Metrics returns the data points of an object.
+func Metrics(o Object) (pmetric.Metrics, error) {
+	all := pmetric.NewMetrics()
+	err := EachMetrics(o, math.MaxInt, func(part pmetric.Metrics) error {
+		part.ResourceMetrics().MoveAndAppendTo(all.ResourceMetrics())
+		return nil
+	})
+	return all, err
+}
+
 // EachLogs visits the log records of an object in parts whose size as OTLP is
 // at most limit bytes, unless a single record is larger. An error of visit ends
 // it and is returned as it is. Memory is bounded by a part, by a row group's
 // pages and by the longest line.
 func EachLogs(o Object, limit int, visit func(plog.Logs) error) error {
+	return each(o, &logs{all: plog.NewLogs()}, limit, visit)
+}
+
+// EachTraces is EachLogs for spans.
+func EachTraces(o Object, limit int, visit func(ptrace.Traces) error) error {
+	return each(o, &traces{all: ptrace.NewTraces(), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes()}, limit, visit)
+}
+
+// EachMetrics is EachLogs for data points.
+func EachMetrics(o Object, limit int, visit func(pmetric.Metrics) error) error {
+	return each(o, &metrics{all: pmetric.NewMetrics()}, limit, visit)
+}
+
+func each[T any](o Object, s shape[T], limit int, visit func(T) error) error {
 	if o.Schema > encode.SchemaVersion() {
 		return fmt.Errorf("decode: the object has schema %d, this version knows up to %d", o.Schema, encode.SchemaVersion())
 	}
-	src, err := openLogs(o)
+	src, err := open(o, s.schema())
 	if err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
 	defer src.close()
-	b := logsBuilder{src: src, limit: limit, visit: visit}
+	b := builder[T]{shape: s, src: src, limit: limit, visit: visit}
 	for {
 		more, err := src.next()
 		if err != nil {
@@ -67,22 +104,9 @@ func EachLogs(o Object, limit int, visit func(plog.Logs) error) error {
 
 const extParquet = "parquet"
 
-func openLogs(o Object) (logSource, error) {
+func open(o Object, s schema) (source, error) {
 	if o.Ext == extParquet {
-		return openParquetLogs(o)
+		return openParquet(o, s)
 	}
-	return openLineLogs(o)
-}
-
-// logSource is the rows of an object, one at a time.
-type logSource interface {
-	next() (bool, error)
-	// appendResource and appendScope append what tells the row's resource and
-	// scope apart from others.
-	appendResource(dst []byte) []byte
-	appendScope(dst []byte) []byte
-	resource(plog.ResourceLogs) error
-	scope(plog.ScopeLogs) error
-	record(plog.LogRecord) error
-	close()
+	return openLines(o, s)
 }

@@ -150,19 +150,26 @@ func (p *parser) members(member func(key string) error) error {
 
 func (p *parser) array(v pcommon.Value, depth int) error {
 	list := v.SetEmptySlice()
-	p.i++
-	for {
-		// The space before an element means something: it is left to value.
+	return p.elements(func() error {
+		return p.value(list.AppendEmpty(), 0, depth+1)
+	})
+}
+
+// elements reads an array; element reads each of its elements.
+func (p *parser) elements(element func() error) error {
+	if !p.take('[') {
+		return p.unexpected()
+	}
+	for first := true; ; first = false {
+		// The space before an element means something: it is left to element.
 		at := p.i
 		if p.take(']') {
 			return nil
 		}
-		if p.i = at; list.Len() > 0 {
-			if !p.take(',') {
-				return p.unexpected()
-			}
+		if p.i = at; !first && !p.take(',') {
+			return p.unexpected()
 		}
-		if err := p.value(list.AppendEmpty(), 0, depth+1); err != nil {
+		if err := element(); err != nil {
 			return err
 		}
 	}

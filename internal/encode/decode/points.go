@@ -1,0 +1,128 @@
+package decode
+
+import (
+	"math"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+)
+
+// The fields of an exemplar.
+const (
+	exemplarTime = iota
+	exemplarDouble
+	exemplarInt
+	exemplarTraceID
+	exemplarSpanID
+	exemplarAttributes
+)
+
+// The fields of a quantile.
+const (
+	quantileQuantile = iota
+	quantileValue
+)
+
+// point is what data points of every kind have.
+type point interface {
+	SetStartTimestamp(pcommon.Timestamp)
+	SetTimestamp(pcommon.Timestamp)
+	SetFlags(pmetric.DataPointFlags)
+	Attributes() pcommon.Map
+}
+
+func readPoint(r row, p point) {
+	p.SetStartTimestamp(readTime(r, pointStart))
+	p.SetTimestamp(readTime(r, pointTime))
+	p.SetFlags(pmetric.DataPointFlags(r.number(pointFlags)))
+	r.attributes(pointAttributes, p.Attributes())
+}
+
+// readDouble calls set with a double, unless it is null.
+func readDouble(r row, f int, set func(float64)) {
+	if bits, ok := r.optional(f); ok {
+		set(math.Float64frombits(uint64(bits)))
+	}
+}
+
+// single is what has one value, of one of two types.
+type single interface {
+	SetDoubleValue(float64)
+	SetIntValue(int64)
+}
+
+// readSingle reads a value; both of its fields say something in no row.
+func readSingle(r row, asDouble, asInt int, to single) {
+	readDouble(r, asDouble, to.SetDoubleValue)
+	if n, ok := r.optional(asInt); ok {
+		to.SetIntValue(n)
+		if _, both := r.optional(asDouble); both {
+			r.fail(malformed("a value is an integer and a double"))
+		}
+	}
+}
+
+func readNumber(r row, p pmetric.NumberDataPoint) {
+	readPoint(r, p)
+	readSingle(r, pointDouble, pointInt, p)
+	readExemplars(r, p.Exemplars())
+}
+
+func readExemplars(r row, to pmetric.ExemplarSlice) {
+	r.each(pointExemplars, func(r row) {
+		e := to.AppendEmpty()
+		e.SetTimestamp(readTime(r, exemplarTime))
+		readSingle(r, exemplarDouble, exemplarInt, e)
+		e.SetTraceID(readTraceID(r, exemplarTraceID))
+		e.SetSpanID(readSpanID(r, exemplarSpanID))
+		r.attributes(exemplarAttributes, e.FilteredAttributes())
+	})
+}
+
+// count reads a number that is null where the point is of another kind.
+func count(r row, f int) uint64 {
+	n, _ := r.optional(f)
+	return uint64(n)
+}
+
+func readCounts(r row, f int, to pcommon.UInt64Slice) {
+	r.numbers(f, func(n int64) { to.Append(uint64(n)) })
+}
+
+func readHistogram(r row, p pmetric.HistogramDataPoint) {
+	readPoint(r, p)
+	p.SetCount(count(r, pointCount))
+	readDouble(r, pointSum, p.SetSum)
+	readDouble(r, pointMin, p.SetMin)
+	readDouble(r, pointMax, p.SetMax)
+	readCounts(r, pointBuckets, p.BucketCounts())
+	r.numbers(pointBounds, func(bits int64) { p.ExplicitBounds().Append(math.Float64frombits(uint64(bits))) })
+	readExemplars(r, p.Exemplars())
+}
+
+func readExponential(r row, p pmetric.ExponentialHistogramDataPoint) {
+	readPoint(r, p)
+	p.SetCount(count(r, pointCount))
+	readDouble(r, pointSum, p.SetSum)
+	readDouble(r, pointMin, p.SetMin)
+	readDouble(r, pointMax, p.SetMax)
+	p.SetScale(int32(count(r, pointScale)))
+	p.SetZeroCount(count(r, pointZeroCount))
+	readDouble(r, pointZeroThreshold, p.SetZeroThreshold)
+	p.Positive().SetOffset(int32(count(r, pointPositiveOffset)))
+	readCounts(r, pointPositive, p.Positive().BucketCounts())
+	p.Negative().SetOffset(int32(count(r, pointNegativeOffset)))
+	readCounts(r, pointNegative, p.Negative().BucketCounts())
+	readExemplars(r, p.Exemplars())
+}
+
+func readSummary(r row, p pmetric.SummaryDataPoint) {
+	readPoint(r, p)
+	p.SetCount(count(r, pointCount))
+	readDouble(r, pointSum, p.SetSum)
+	r.each(pointQuantiles, func(r row) {
+		q := p.QuantileValues().AppendEmpty()
+		readDouble(r, quantileQuantile, q.SetQuantile)
+		readDouble(r, quantileValue, q.SetValue)
+	})
+}
