@@ -4,12 +4,14 @@
 //
 //   - Records stand in the order of the object's rows, which in Parquet is
 //     clustered by service within a row group. Rows that follow each other with
-//     equal resources, and in them equal scopes, share one; a resource or scope
-//     without records has no row and does not come back.
+//     equal resources, in them equal scopes, and in those equal metrics, share
+//     one; a resource, scope or metric without records has no row and does not
+//     come back.
 //   - Of a Parquet object, promoted attributes come first, in the order of the
 //     columns, then the rest in the order sent. Duplicate keys are kept.
 //   - Runs of bytes that are not valid UTF-8 have become U+FFFD. A double that is
-//     no number has lost its payload, unless its column was promoted. Ids of
+//     no number has lost its payload, unless it stands in a Parquet column of
+//     doubles. Ids of
 //     zeros are absent ones.
 //   - Of fields met twice the last counts, and parts of a message are merged, as
 //     protobuf has it. Fields that OTLP 1.x does not define, and entity

@@ -76,6 +76,11 @@ func marshal(t failer, l plog.Logs) []byte {
 // object encodes entries, each call of Stage on its own.
 func object(t failer, e *encode.Encoder, calls ...[]encode.Entry) Object {
 	t.Helper()
+	return objectOf(t, partition.Logs, e, calls...)
+}
+
+func objectOf(t failer, signal partition.Signal, e *encode.Encoder, calls ...[]encode.Entry) Object {
+	t.Helper()
 	var staged []encode.Staged
 	for _, entries := range calls {
 		s, err := e.Stage(entries)
@@ -84,7 +89,7 @@ func object(t failer, e *encode.Encoder, calls ...[]encode.Entry) Object {
 		}
 		staged = append(staged, s)
 	}
-	o, err := e.Assemble(partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Logs}, "q7m2q7m2q7m2q", staged)
+	o, err := e.Assemble(partition.ID{Sink: "default", Tenant: "acme", Signal: signal}, "q7m2q7m2q7m2q", staged)
 	if err != nil {
 		t.Fatal(err)
 	}
