@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
@@ -97,19 +98,41 @@ func (c *TenantConfig) rules() partition.Rules {
 	return r
 }
 
-// PartitionConfig says how records are filed.
+// PartitionConfig says in which directories records are filed.
 type PartitionConfig struct {
 	Align partition.Align `mapstructure:"align"` // hour, day, none
-	Time  string          `mapstructure:"time"`  // received; event is not available yet
-	// MaxEventSkew is how far a record's own time may be off, for time: event.
+	Time  string          `mapstructure:"time"`  // received, event
+	// MaxEventSkew is how old a record may be when it is received to be filed
+	// under its own time, for time: event.
 	MaxEventSkew time.Duration `mapstructure:"max_event_skew"`
-	By           []LevelConfig `mapstructure:"by"` // not available yet
+	By           []LevelConfig `mapstructure:"by"`
+	// MaxPrefixes bounds the directories of a window, for time: event and by.
+	MaxPrefixes int `mapstructure:"max_prefixes"`
 }
 
-// LevelConfig is one more Hive level of an object's key.
+// LevelConfig is one more Hive level of an object's key. One of the first
+// three fields is set.
 type LevelConfig struct {
+	Attribute         string `mapstructure:"attribute"`
 	ResourceAttribute string `mapstructure:"resource_attribute"`
+	ScopeAttribute    string `mapstructure:"scope_attribute"`
 	As                string `mapstructure:"as"`
+}
+
+// filing gives what the settings mean for the objects of a window; nil if it
+// has one directory.
+func (c *PartitionConfig) filing() *encode.Filing {
+	if c.Time != timeEvent && len(c.By) == 0 {
+		return nil
+	}
+	f := &encode.Filing{EventTime: c.Time == timeEvent, Align: c.Align, MaxPlaces: c.MaxPrefixes}
+	if f.EventTime {
+		f.MaxSkew = c.MaxEventSkew.Microseconds()
+	}
+	for _, l := range c.By {
+		f.By = append(f.By, encode.Level(l))
+	}
+	return f
 }
 
 // ParquetConfig has the settings of format parquet.
@@ -136,9 +159,10 @@ type JSONLConfig struct {
 
 // FlushConfig says when a window is sealed.
 type FlushConfig struct {
-	TargetSizeMiB int64         `mapstructure:"target_size_mib"` // of the object
-	MaxAge        time.Duration `mapstructure:"max_age"`         // of the oldest record
-	ShutdownGrace time.Duration `mapstructure:"shutdown_grace"`  // for committing what is worth it at shutdown
+	TargetSizeMiB    int64         `mapstructure:"target_size_mib"`     // of its objects together
+	MaxObjectSizeMiB int64         `mapstructure:"max_object_size_mib"` // of each; 0 for no bound
+	MaxAge           time.Duration `mapstructure:"max_age"`             // of the oldest record
+	ShutdownGrace    time.Duration `mapstructure:"shutdown_grace"`      // for committing what is worth it at shutdown
 }
 
 // WALConfig says when a segment of the queue ends, which seals every window
@@ -163,6 +187,7 @@ const (
 	formatParquet = "parquet"
 	codecZstd     = "zstd"
 	timeReceived  = "received"
+	timeEvent     = "event"
 )
 
 func createDefaultConfig() component.Config {
@@ -170,7 +195,7 @@ func createDefaultConfig() component.Config {
 		Sink:            "default",
 		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
 		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000},
-		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour},
+		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},
 		Flush:           FlushConfig{TargetSizeMiB: 128, MaxAge: 5 * time.Minute, ShutdownGrace: 20 * time.Second},

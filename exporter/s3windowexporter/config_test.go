@@ -63,12 +63,26 @@ func invalid() map[string][]string {
 		},
 		"partition_values": {
 			"`partition::align` (week) must be hour, day or none: windows are cut at these boundaries",
-			"`partition::time` (\"observed\") must be received: objects are filed under the time their records came",
-			"`partition::max_event_skew` (1m0s) must be 1h0m0s to 87600h0m0s: records further off are filed under received time",
+			"`partition::time` (\"observed\") must be received or event: objects are filed under the time at which their records came, or under the records' own",
+			"`partition::max_event_skew` (1m0s) must be 1h0m0s to 87600h0m0s: older records are filed under received time",
+			"`partition::max_prefixes` (0) must be 1 to 1000: each directory of a window costs an object",
+			"`partition::by` (4) must be at most 3 levels: each multiplies the number of objects",
+			"`partition::by::1::as` (\"dt\") every key has a level of this name",
+			"`partition::by::2::as` (\"service\") must be another name: an earlier level has this one",
+			"`partition::by::3` must have one of `attribute`, `resource_attribute` and `scope_attribute`: a level has the values of one",
+		},
+		"partition_names": {
+			"`partition::by::0::as` (\"metric_name\") must be another name: it is a column of metrics, and readers refuse or mistype what is both",
+			"`partition::by::1::as` (\"host_name\") must be another name: `parquet::columns` has a column of this one, and readers refuse or mistype what is both",
+			"`partition::by::2::as` (\"Service\") must be 1 to 32 of a-z 0-9 _ and begin with no digit",
+		},
+		"partition_tenant_columns": {
+			"`partition::by::0::as` (\"plan\") must be another name: `tenants::acme::parquet::columns` has a column of this one, and readers refuse or mistype what is both",
+		},
+		"partition_long_prefix": {
+			"`partition::by` with `s3::prefix` (\"" + strings.Repeat("p", 300) + "\") makes keys of up to 1139 bytes: S3 takes 1024, so the prefix must be shorter, or the levels fewer",
 		},
 		"not_yet": {
-			"`partition::time: event` is not available yet: with `received` the records' own time is in the columns, with statistics",
-			"`partition::by` is not available yet: query by the columns instead, which have statistics",
 			"`format: jsonl` is not available yet: use `parquet`",
 			"`jsonl` is not available yet: use `format: parquet`",
 		},
@@ -238,11 +252,11 @@ func TestConfigAll(t *testing.T) {
 		}, Prefix: "acme", MultipartThresholdMiB: 16, PartSizeMiB: 16},
 		Format:  "parquet",
 		Parquet: ParquetConfig{Codec: "snappy", Level: "fastest", Columns: []ColumnConfig{{Attribute: "user.id", As: "user", Type: "string"}}},
-		Flush:   TenantFlushConfig{TargetSizeMiB: 64, MaxAge: time.Minute},
+		Flush:   TenantFlushConfig{TargetSizeMiB: 64, MaxObjectSizeMiB: 8, MaxAge: time.Minute},
 	}
 	beta := TenantSettings{
 		OnDisabled: "refuse", S3: shared, Format: "parquet", Parquet: ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
-		Flush: TenantFlushConfig{TargetSizeMiB: 256, MaxAge: 10 * time.Minute},
+		Flush: TenantFlushConfig{TargetSizeMiB: 256, MaxObjectSizeMiB: 100, MaxAge: 10 * time.Minute},
 	}
 	assert.Equal(t, &Config{
 		Sink: "eu-1",
@@ -251,10 +265,13 @@ func TestConfigAll(t *testing.T) {
 			From:    []TenantRule{{ResourceAttribute: "tenant.id"}, {Metadata: "x-scope-orgid"}},
 			Default: "nobody", MaxTenants: 500,
 		},
-		Partition:       PartitionConfig{Align: partition.AlignDay, Time: "received", MaxEventSkew: 24 * time.Hour, By: []LevelConfig{}},
+		Partition: PartitionConfig{
+			Align: partition.AlignDay, Time: "event", MaxEventSkew: 24 * time.Hour, MaxPrefixes: 50,
+			By: []LevelConfig{{ResourceAttribute: "service.name", As: "service"}, {Attribute: "env", As: "env"}, {ScopeAttribute: "team", As: "team"}},
+		},
 		Format:          "parquet",
 		Parquet:         ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
-		Flush:           FlushConfig{TargetSizeMiB: 256, MaxAge: 10 * time.Minute, ShutdownGrace: 5 * time.Second},
+		Flush:           FlushConfig{TargetSizeMiB: 256, MaxObjectSizeMiB: 100, MaxAge: 10 * time.Minute, ShutdownGrace: 5 * time.Second},
 		MemoryLimitMiB:  2048,
 		QueueConfig:     configoptional.Some(queue),
 		WAL:             WALConfig{SegmentSizeMiB: 1024, SegmentAge: 30 * time.Minute},

@@ -13,11 +13,11 @@ import (
 // directory finds the settings of a tenant by its canonical name. It does not
 // change once it is made.
 type directory struct {
-	align    partition.Align
-	common   TenantSettings
-	own      map[string]*TenantSettings
-	buckets  map[store]S3Config // who is to use a bucket that an earlier configuration used
-	disabled bool               // there are tenants that are
+	partition *PartitionConfig
+	common    TenantSettings
+	own       map[string]*TenantSettings
+	buckets   map[store]S3Config // who is to use a bucket that an earlier configuration used
+	disabled  bool               // there are tenants that are
 }
 
 // store names a bucket.
@@ -25,7 +25,7 @@ type store struct{ endpoint, bucket string }
 
 func newDirectory(cfg *Config) *directory {
 	d := &directory{
-		align: cfg.Partition.Align, common: cfg.common(),
+		partition: &cfg.Partition, common: cfg.common(),
 		own: map[string]*TenantSettings{}, buckets: map[store]S3Config{},
 	}
 	d.buckets[storeOf(d.common.S3.ref())] = d.common.S3
@@ -52,7 +52,7 @@ func (d *directory) of(tenant string) *TenantSettings {
 
 // target says what the windows of a partition are sealed to.
 func (d *directory) target(tenant string, signal partition.Signal) window.Target {
-	return d.of(tenant).target(d.align, signal)
+	return d.of(tenant).target(d.partition, signal)
 }
 
 // tick is how often ages are looked at, so that the shortest is kept.

@@ -263,18 +263,23 @@ func (r *rig) committedIn(at S3Config, tenant string) int64 {
 
 func (r *rig) recordsIn(at S3Config, tenant string, signal partition.Signal) int64 {
 	r.t.Helper()
+	var n int64
+	r.manifestsIn(at, tenant, signal, func(m lake.Manifest) { n += m.Records })
+	return n
+}
+
+func (r *rig) manifestsIn(at S3Config, tenant string, signal partition.Signal, visit func(lake.Manifest)) {
+	r.t.Helper()
 	settings := at.client()
 	client, err := s3client.New(r.t.Context(), settings)
 	require.NoError(r.t, err)
 	defer s3client.CloseIdle(client)
 	l := lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), at.ref())
-	var n int64
 	require.NoError(r.t, l.Manifests(r.t.Context(), partition.ID{Sink: r.cfg.Sink, Tenant: tenant, Signal: signal},
 		func(_ uint64, m lake.Manifest, _ string) error {
-			n += m.Records
+			visit(m)
 			return nil
 		}))
-	return n
 }
 
 func (r *rig) awaitCommitted(tenant string, want int64) {

@@ -37,9 +37,15 @@ func (o *observer) Committed(c window.Committed) {
 	of := o.attributes(c.Tenant, c.Signal)
 	b.ExporterS3windowWindows.Add(ctx, 1, o.attributes(c.Tenant, c.Signal, attribute.String("reason", string(c.Reason))))
 	b.ExporterS3windowRecords.Add(ctx, c.Records, of)
+	b.ExporterS3windowObjects.Add(ctx, int64(c.Objects), of)
 	b.ExporterS3windowObjectBytes.Add(ctx, c.Bytes, of)
 	b.ExporterS3windowRawBytes.Add(ctx, c.RawBytes, of)
 	b.ExporterS3windowReplacedStrings.Add(ctx, c.Replaced, of)
+	for cause, n := range map[string]int64{"skew": c.Skewed, "prefixes": c.Refiled} {
+		if n > 0 {
+			b.ExporterS3windowRefiledRecords.Add(ctx, n, o.attributes(c.Tenant, c.Signal, attribute.String("cause", cause)))
+		}
+	}
 	b.ExporterS3windowFlushDuration.Record(ctx, c.Flush.Seconds(), of)
 	b.ExporterS3windowCommitDuration.Record(ctx, c.Commit.Seconds(), of)
 }

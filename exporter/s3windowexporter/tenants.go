@@ -38,8 +38,9 @@ type TenantSettings struct {
 
 // TenantFlushConfig says when a window of a tenant is sealed.
 type TenantFlushConfig struct {
-	TargetSizeMiB int64         `mapstructure:"target_size_mib"` // of the object
-	MaxAge        time.Duration `mapstructure:"max_age"`         // of the oldest record
+	TargetSizeMiB    int64         `mapstructure:"target_size_mib"`     // of its objects together
+	MaxObjectSizeMiB int64         `mapstructure:"max_object_size_mib"` // of each; 0 for no bound
+	MaxAge           time.Duration `mapstructure:"max_age"`             // of the oldest record
 }
 
 const (
@@ -70,7 +71,7 @@ func exporterOnly() map[string]string {
 func (c *Config) common() TenantSettings {
 	return TenantSettings{
 		Enabled: true, OnDisabled: onDisabledRefuse, S3: c.S3, Format: c.Format, Parquet: c.Parquet, JSONL: c.JSONL,
-		Flush: TenantFlushConfig{TargetSizeMiB: c.Flush.TargetSizeMiB, MaxAge: c.Flush.MaxAge},
+		Flush: TenantFlushConfig{TargetSizeMiB: c.Flush.TargetSizeMiB, MaxObjectSizeMiB: c.Flush.MaxObjectSizeMiB, MaxAge: c.Flush.MaxAge},
 	}
 }
 
@@ -142,6 +143,7 @@ func (t *TenantSettings) spec(signal partition.Signal) encode.Spec {
 	s := encode.Spec{
 		Signal: signal, Format: t.Format, Codec: t.Parquet.Codec,
 		RowGroupRows: encode.DefaultRowGroupRows, RowGroupBytes: encode.DefaultRowGroupBytes,
+		ObjectBytes: t.Flush.MaxObjectSizeMiB << 20,
 	}
 	if s.Codec == codecZstd {
 		s.Level = t.Parquet.Level
@@ -158,6 +160,8 @@ func (t *TenantSettings) limits() flush.Config {
 }
 
 // target says what the windows of a partition are sealed to.
-func (t *TenantSettings) target(align partition.Align, signal partition.Signal) window.Target {
-	return window.Target{Lake: t.S3.ref(), Align: align, Spec: t.spec(signal), Limits: t.limits()}
+func (t *TenantSettings) target(p *PartitionConfig, signal partition.Signal) window.Target {
+	spec := t.spec(signal)
+	spec.Filing = p.filing()
+	return window.Target{Lake: t.S3.ref(), Align: p.Align, Spec: spec, Limits: t.limits()}
 }

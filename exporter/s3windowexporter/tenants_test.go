@@ -32,7 +32,7 @@ func TestTenantsInherit(t *testing.T) {
 		"another-role": func(s *TenantSettings) { s.S3.RoleARN = "arn:aws:iam::2:role/b" },
 		"no-kms":       func(s *TenantSettings) { s.S3.SSE, s.S3.SSEKMSKeyID = "AES256", "" },
 		"no-columns":   func(s *TenantSettings) { s.Parquet.Columns = []ColumnConfig{} },
-		"largest":      func(s *TenantSettings) { s.Flush = TenantFlushConfig{256, 15 * time.Minute} },
+		"largest":      func(s *TenantSettings) { s.Flush = TenantFlushConfig{TargetSizeMiB: 256, MaxAge: 15 * time.Minute} },
 		"off":          func(s *TenantSettings) { s.Enabled, s.OnDisabled = false, "discard" },
 		"42":           func(s *TenantSettings) { s.Enabled = false },
 		"../a b/ü":     func(s *TenantSettings) { s.Flush.MaxAge = time.Second },
@@ -75,7 +75,7 @@ func tenantsConfig() *Config {
 	cfg.S3.Bucket, cfg.S3.AccessKeyID = "lake", "common"
 	acme, beta, off := cfg.common(), cfg.common(), cfg.common()
 	acme.S3.Bucket, acme.S3.Prefix, acme.S3.AccessKeyID = "acme-lake", "otel", "acme"
-	acme.Parquet, acme.Flush = ParquetConfig{Codec: "snappy"}, TenantFlushConfig{16, time.Minute}
+	acme.Parquet, acme.Flush = ParquetConfig{Codec: "snappy"}, TenantFlushConfig{TargetSizeMiB: 16, MaxAge: time.Minute}
 	beta.S3.AccessKeyID = "beta"
 	off.S3.Bucket, off.Enabled = "off-lake", false
 	cfg.Tenants = map[string]TenantSettings{"acme": acme, "beta": beta, "off": off, "a\xffb": acme}

@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
-	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/window"
 )
 
@@ -56,27 +55,6 @@ func (c *Config) validateTenant() error {
 		errs = append(errs, errors.New("`tenant::default` is empty: it must name the tenant of records for which no rule gives one"))
 	}
 	errs = append(errs, within("tenant::max_tenants", c.Tenant.MaxTenants, 1, 10_000_000, "every tenant costs memory and objects of its own"))
-	return errors.Join(errs...)
-}
-
-func (c *Config) validatePartition() error {
-	var errs []error
-	switch c.Partition.Align {
-	case partition.AlignHour, partition.AlignDay, partition.AlignNone:
-	default:
-		errs = append(errs, wrong("partition::align", c.Partition.Align, "hour, day or none", "windows are cut at these boundaries"))
-	}
-	switch c.Partition.Time {
-	case timeReceived:
-	case "event":
-		errs = append(errs, notYet("partition::time: event", "with `received` the records' own time is in the columns, with statistics"))
-	default:
-		errs = append(errs, wrong("partition::time", c.Partition.Time, "received", "objects are filed under the time their records came"))
-	}
-	errs = append(errs, duration("partition::max_event_skew", c.Partition.MaxEventSkew, time.Hour, 10*365*24*time.Hour, "records further off are filed under received time"))
-	if len(c.Partition.By) > 0 {
-		errs = append(errs, notYet("partition::by", "query by the columns instead, which have statistics"))
-	}
 	return errors.Join(errs...)
 }
 

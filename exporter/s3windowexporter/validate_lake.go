@@ -184,6 +184,7 @@ func (c *Config) encodes(signal partition.Signal) error {
 func (t *TenantSettings) validateFlush(at string) error {
 	return errors.Join(
 		within(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, 1, maxTargetMiB, "it is the size of objects"),
+		within(at+"flush::max_object_size_mib", t.Flush.MaxObjectSizeMiB, 0, maxTargetMiB, "larger windows are cut into several objects, and 0 is no bound"),
 		duration(at+"flush::max_age", t.Flush.MaxAge, 100*time.Millisecond, 24*time.Hour, "it is how long a record may wait for its window to fill"))
 }
 

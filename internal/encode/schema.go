@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/s3window/s3window/internal/partition"
@@ -12,6 +13,10 @@ func SchemaVersion() int {
 	n, _ := strconv.Atoi(schemaVersion)
 	return n
 }
+
+// ColumnNames returns the columns of a signal's schema before the promoted
+// ones, in order, or nil where the signal has none.
+func ColumnNames(s partition.Signal) []string { return slices.Clone(columnsOf(s)) }
 
 // columnsOf returns the columns of a signal's schema before the promoted ones,
 // in order, or nil where the signal has none.

@@ -106,10 +106,6 @@ func (p Place) String() string {
 // give back as NULL.
 const NoValue = "__HIVE_DEFAULT_PARTITION__"
 
-// MaxLevel bounds the length of a level, bytes: a name of 32 and a value as
-// long as a tenant can be.
-const MaxLevel = maxLevelName + 1 + maxTenantKey
-
 const maxLevelName = 32
 
 // Level is the Hive level as=value. A value is escaped and renamed where it is

@@ -46,6 +46,6 @@ func TestTenantIsCanonical(t *testing.T) {
 
 func requireTenant(t require.TestingT, name string) {
 	require.True(t, utf8.ValidString(name))
-	require.LessOrEqual(t, len(Escape(name)), maxTenantKey)
+	require.LessOrEqual(t, len(Escape(name)), MaxEscaped)
 	require.Equal(t, name, Tenant(name), "a canonical name is its own")
 }

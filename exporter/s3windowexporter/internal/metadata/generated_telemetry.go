@@ -37,9 +37,11 @@ type TelemetryBuilder struct {
 	ExporterS3windowMemoryHeld         metric.Int64ObservableGauge
 	ExporterS3windowMemoryLimit        metric.Int64ObservableGauge
 	ExporterS3windowObjectBytes        metric.Int64Counter
+	ExporterS3windowObjects            metric.Int64Counter
 	ExporterS3windowQuarantinedEntries metric.Int64Counter
 	ExporterS3windowRawBytes           metric.Int64Counter
 	ExporterS3windowRecords            metric.Int64Counter
+	ExporterS3windowRefiledRecords     metric.Int64Counter
 	ExporterS3windowReplacedStrings    metric.Int64Counter
 	ExporterS3windowRetries            metric.Int64Counter
 	ExporterS3windowWalBytes           metric.Int64ObservableGauge
@@ -227,6 +229,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ExporterS3windowObjects, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_objects",
+		metric.WithDescription("Objects of committed windows. [Development]"),
+		metric.WithUnit("{object}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterS3windowQuarantinedEntries, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_quarantined_entries",
 		metric.WithDescription("Entries of the queue that could not be read or decoded and were set aside. [Development]"),
@@ -242,6 +250,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ExporterS3windowRecords, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_records",
 		metric.WithDescription("Records in committed windows. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowRefiledRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_refiled_records",
+		metric.WithDescription("Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes). [Development]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)

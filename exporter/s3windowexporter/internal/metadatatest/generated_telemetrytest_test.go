@@ -46,9 +46,11 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterS3windowFlushDuration.Record(context.Background(), 1)
 	tb.ExporterS3windowLostRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowObjectBytes.Add(context.Background(), 1)
+	tb.ExporterS3windowObjects.Add(context.Background(), 1)
 	tb.ExporterS3windowQuarantinedEntries.Add(context.Background(), 1)
 	tb.ExporterS3windowRawBytes.Add(context.Background(), 1)
 	tb.ExporterS3windowRecords.Add(context.Background(), 1)
+	tb.ExporterS3windowRefiledRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowReplacedStrings.Add(context.Background(), 1)
 	tb.ExporterS3windowRetries.Add(context.Background(), 1)
 	tb.ExporterS3windowWindows.Add(context.Background(), 1)
@@ -79,6 +81,9 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualExporterS3windowObjectBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowObjects(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowQuarantinedEntries(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
@@ -86,6 +91,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowRefiledRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowReplacedStrings(t, testTel,

@@ -1,0 +1,141 @@
+package s3windowexporter
+
+import (
+	"context"
+	"maps"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+
+	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
+	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/partition"
+)
+
+// noon is the middle of the hour at hand: records that are some hours older than
+// it lie in the same hours though this hour may end meanwhile.
+func noon() time.Time { return time.Now().Truncate(time.Hour).Add(30 * time.Minute) }
+
+// aged is a request with a record of a service per age.
+func aged(now time.Time, service string, ages ...time.Duration) plog.Logs {
+	ld := plog.NewLogs()
+	rl := ld.ResourceLogs().AppendEmpty()
+	rl.Resource().Attributes().PutStr("tenant.id", "a")
+	rl.Resource().Attributes().PutStr("service.name", service)
+	records := rl.ScopeLogs().AppendEmpty().LogRecords()
+	for _, age := range ages {
+		records.AppendEmpty().SetTimestamp(pcommon.NewTimestampFromTime(now.Add(-age)))
+	}
+	ld.MarkReadOnly()
+	return ld
+}
+
+// dirs gives the directories of a tenant's objects below signal=, with the
+// number of records in each.
+func (r *rig) dirs(tenant string, signal partition.Signal) map[string]int64 {
+	r.t.Helper()
+	out := map[string]int64{}
+	at := r.cfg.S3
+	at.Endpoint = r.server.Endpoint
+	below := partition.DataPrefix("", partition.ID{Tenant: tenant, Signal: signal})
+	r.manifestsIn(at, tenant, signal, func(m lake.Manifest) {
+		for _, o := range m.Objects {
+			out[strings.TrimPrefix(path.Dir(o.Key), below)] += o.Records
+		}
+	})
+	return out
+}
+
+// Records are filed under their own hour and their service, and what cannot be
+// is counted.
+func TestRecordsAreFiledByTheirOwnTimeAndLevels(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Flush.MaxAge = time.Second
+	r.cfg.Partition.Time, r.cfg.Partition.MaxEventSkew = timeEvent, 6*time.Hour
+	r.cfg.Partition.By = []LevelConfig{{ResourceAttribute: "service.name", As: "service"}}
+	tel := componenttest.NewTelemetry()
+	set := metadatatest.NewSettings(tel)
+	set.ID = settings().ID
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
+	now := noon()
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 2*time.Hour, 2*time.Hour)))
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "a/b", 2*time.Hour)))
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "", 0)))
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "late", 8*time.Hour)))
+	r.awaitCommitted("a", 6)
+	at := func(age time.Duration, levels string) string {
+		p := partition.Place{Time: now.Add(-age).UnixMicro(), Align: partition.AlignHour, Levels: levels}.String()
+		return p[:len(p)-1]
+	}
+	dirs := r.dirs("a", partition.Logs)
+	maps.DeleteFunc(dirs, func(dir string, n int64) bool {
+		// In the hour in which its window began.
+		return n == 1 && strings.HasSuffix(dir, "service=late") && dir != at(8*time.Hour, "service=late")
+	})
+	assert.Equal(t, map[string]int64{
+		at(0, "service=cart"): 1, at(2*time.Hour, "service=cart"): 2, at(2*time.Hour, "service=a%2Fb"): 1,
+		at(0, "service=__HIVE_DEFAULT_PARTITION__"): 1,
+	}, dirs)
+	why := attribute.NewSet(attribute.String("signal", "logs"), attribute.String("cause", "skew"))
+	r.await(func() bool { _, err := tel.GetMetric("otelcol_exporter_s3window_refiled_records"); return err == nil })
+	metadatatest.AssertEqualExporterS3windowRefiledRecords(t, tel, []metricdata.DataPoint[int64]{{Attributes: why, Value: 1}},
+		metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	r.shutdown(e)
+	require.NoError(t, tel.Shutdown(context.Background()))
+}
+
+// Spans and data points are filed alike.
+func TestEverySignalIsFiled(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Partition.By = []LevelConfig{{ResourceAttribute: "tenant.id", As: "owner"}}
+	s := r.startSignals()
+	require.NoError(t, s.ConsumeTraces(t.Context(), spans(3, "a")))
+	require.NoError(t, s.ConsumeMetrics(t.Context(), points(5, "a")))
+	require.NoError(t, s.ConsumeLogs(t.Context(), logs(2, "a")))
+	for signal, n := range map[partition.Signal]int64{partition.Traces: 3, partition.Metrics: 5, partition.Logs: 2} {
+		r.await(func() bool { return r.committedOf("a", signal) >= n })
+		dirs := r.dirs("a", signal)
+		require.Len(t, dirs, 1)
+		for dir, records := range dirs {
+			assert.Equal(t, "owner=a", path.Base(dir))
+			assert.Equal(t, n, records)
+		}
+	}
+	r.shutdownSignals(s)
+}
+
+// Windows that an earlier configuration sealed are finished as they were.
+func TestFilingChangesBetweenStarts(t *testing.T) {
+	now := noon()
+	r := newRig(t)
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 30*time.Hour)))
+	r.awaitCommitted("a", 2)
+	r.bucketDown()
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 30*time.Hour)))
+	r.shutdown(e)
+	r.proxy.Heal()
+	r.cfg.Partition.Time = timeEvent
+	e = r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 30*time.Hour)))
+	r.awaitCommitted("a", 6)
+	r.shutdown(e)
+	var all int64
+	dirs := r.dirs("a", partition.Logs)
+	for _, n := range dirs {
+		all += n
+	}
+	assert.EqualValues(t, 6, all)
+	assert.Contains(t, dirs, partition.Place{Time: now.Add(-30 * time.Hour).UnixMicro(), Align: partition.AlignHour}.String()[:len("dt=2026-10-03/hour=06")])
+}
