@@ -180,13 +180,9 @@ func (r *replayFlags) print(w io.Writer, parts []replay.Partition, p *replay.Pro
 		}
 		fmt.Fprintln(w)
 		var damage *replay.DamageError
-		switch {
-		case errors.As(x.Err, &damage):
+		if errors.As(x.Err, &damage) {
 			fmt.Fprintf(w, "DAMAGE: %v (-k sends what comes behind it)\n", x.Err)
 			code = max(code, exitDamaged)
-		case x.Err != nil:
-			fmt.Fprintf(w, "NOT SENT: %v\n", x.Err)
-			code = exitFailed
 		}
 	}
 	if n := p.Refused.Load(); n > 0 {

@@ -11,8 +11,7 @@
 //     columns, then the rest in the order sent. Duplicate keys are kept.
 //   - Runs of bytes that are not valid UTF-8 have become U+FFFD. A double that is
 //     no number has lost its payload, unless it stands in a Parquet column of
-//     doubles. Ids of
-//     zeros are absent ones.
+//     doubles. Ids of zeros are absent ones.
 //   - Of fields met twice the last counts, and parts of a message are merged, as
 //     protobuf has it. Fields that OTLP 1.x does not define, and entity
 //     references of resources (in development), were not kept.

@@ -206,7 +206,7 @@ func TestEmptyObjectsOfSignals(t *testing.T) {
 			return EachMetrics(content([]byte(`{"metric_type":"gauge"}`+"\n"), "jsonl"), 1, func(pmetric.Metrics) error { return io.ErrClosedPipe })
 		},
 	} {
-		if err := each(); err != io.ErrClosedPipe { //nolint:errorlint // as it is
+		if err := each(); err != io.ErrClosedPipe {
 			t.Errorf("the visit's error is %v", err)
 		}
 	}

@@ -54,8 +54,9 @@ func (a *attributes) collect(b []byte, i int) int {
 // is a fault if an attribute is malformed.
 func (a *attributes) append(b []byte) ([]byte, int) {
 	b = append(b, `,"attributes":`...)
-	object, at := len(b), 0
+	object := len(b)
 	for _, kv := range a.sent {
+		var at int
 		if b, at = a.attribute(b, kv); at < 0 {
 			return b, at
 		}

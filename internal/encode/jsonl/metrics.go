@@ -112,8 +112,9 @@ func (x *metrics) line(out *lines, kind uint64) int {
 	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), p.time)
 	b = append(append(b, `,"received_at":`...), out.receivedText...)
 	b = append(b, x.metric.fields...)
-	from, at := len(b), 0
-	if b, at = x.attributes.append(b); at < 0 {
+	from := len(b)
+	b, at := x.attributes.append(b)
+	if at < 0 {
 		return at
 	}
 	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(p.flags), 10)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/s3window/s3window/internal/encode/decode"
 	"github.com/s3window/s3window/internal/lake"
@@ -23,9 +25,11 @@ type Options struct {
 	DryRun       bool // send nothing and remember nothing
 }
 
-// Sender is where records go; Client is one.
+// Sender is where records go; Client is one. Each call is one request.
 type Sender interface {
 	Logs(ctx context.Context, id partition.ID, l plog.Logs) (refused int64, err error)
+	Traces(ctx context.Context, id partition.ID, x ptrace.Traces) (refused int64, err error)
+	Metrics(ctx context.Context, id partition.ID, x pmetric.Metrics) (refused int64, err error)
 }
 
 // Progress counts what was done so far. It may be read at any time.
@@ -41,7 +45,7 @@ type Partition struct {
 	Windows        int64
 	Records, Bytes int64 // as their manifests say
 	Lost           int64 // entries that manifests report as lost
-	Err            error // why it was not sent to its end: a DamageError, or that its signal is not known
+	Err            error // why it was not sent to its end: a DamageError
 }
 
 // Lake sends the selected windows. Of a partition that is damaged it sends what
@@ -66,7 +70,7 @@ func Lake(ctx context.Context, l *lake.Lake, to Sender, state *State, o Options,
 		r := &replay{Options: o, lake: l, to: to, state: state, progress: p, out: Partition{ID: id, Before: state.Sent(id)}}
 		err := r.partition(ctx)
 		var damage *DamageError
-		if errors.As(err, &damage) || errors.Is(err, errors.ErrUnsupported) {
+		if errors.As(err, &damage) {
 			r.out.Err, err = err, nil
 		}
 		out = append(out, r.out)
@@ -88,9 +92,6 @@ type replay struct {
 }
 
 func (r *replay) partition(ctx context.Context) error {
-	if r.out.ID.Signal != partition.Logs {
-		return fmt.Errorf("signal %s: %w", r.out.ID.Signal, errors.ErrUnsupported)
-	}
 	after := r.out.Before
 	if r.FirstK > 0 {
 		after = max(after, r.FirstK-1)
@@ -145,19 +146,7 @@ func (r *replay) object(ctx context.Context, m lake.Manifest, o lake.Object) err
 		return err
 	}
 	defer done()
-	records := int64(0)
-	err = decode.EachLogs(content, r.RequestBytes, func(l plog.Logs) error {
-		n := int64(l.LogRecordCount())
-		refused, err := r.to.Logs(ctx, r.out.ID, l)
-		if err != nil {
-			return err
-		}
-		records += n
-		r.progress.Requests.Add(1)
-		r.progress.Records.Add(n)
-		r.progress.Refused.Add(refused)
-		return nil
-	})
+	records, err := r.send(ctx, content)
 	r.progress.Bytes.Add(o.Bytes)
 	if errors.Is(err, decode.ErrMalformed) {
 		return damaged("object %q: %v", o.Key, err)
@@ -169,4 +158,37 @@ func (r *replay) object(ctx context.Context, m lake.Manifest, o lake.Object) err
 		return damaged("object %q has %d records, its manifest says %d", o.Key, records, o.Records)
 	}
 	return nil
+}
+
+// send sends the records of an object, and returns how many there are.
+func (r *replay) send(ctx context.Context, o decode.Object) (records int64, err error) {
+	id := r.out.ID
+	sent := func(n int, refused int64, err error) error {
+		if err != nil {
+			return err
+		}
+		records += int64(n)
+		r.progress.Requests.Add(1)
+		r.progress.Records.Add(int64(n))
+		r.progress.Refused.Add(refused)
+		return nil
+	}
+	switch id.Signal {
+	case partition.Traces:
+		err = decode.EachTraces(o, r.RequestBytes, func(x ptrace.Traces) error {
+			refused, err := r.to.Traces(ctx, id, x)
+			return sent(x.SpanCount(), refused, err)
+		})
+	case partition.Metrics:
+		err = decode.EachMetrics(o, r.RequestBytes, func(x pmetric.Metrics) error {
+			refused, err := r.to.Metrics(ctx, id, x)
+			return sent(x.DataPointCount(), refused, err)
+		})
+	default:
+		err = decode.EachLogs(o, r.RequestBytes, func(l plog.Logs) error {
+			refused, err := r.to.Logs(ctx, id, l)
+			return sent(l.LogRecordCount(), refused, err)
+		})
+	}
+	return records, err
 }

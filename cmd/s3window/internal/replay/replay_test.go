@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -92,11 +91,11 @@ func TestResumeAfterFailureAnywhere(t *testing.T) {
 	for fail := 1; ; fail++ {
 		path := filepath.Join(t.TempDir(), "state")
 		r := receive(t)
-		r.answer = func(call int) (plogotlp.ExportResponse, error) {
+		r.answer = func(call int) (int64, error) {
 			if call == fail {
-				return plogotlp.NewExportResponse(), status.Error(codes.InvalidArgument, "no")
+				return 0, status.Error(codes.InvalidArgument, "no")
 			}
-			return plogotlp.NewExportResponse(), nil
+			return 0, nil
 		}
 		run := func() error {
 			state, err := OpenState(path, "b/otel", r.addr, Selection{})
@@ -143,11 +142,11 @@ func TestWhatIsTriedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := receive(t)
-			r.answer = func(call int) (plogotlp.ExportResponse, error) {
+			r.answer = func(call int) (int64, error) {
 				if call <= 2 {
-					return plogotlp.NewExportResponse(), c.err
+					return 0, c.err
 				}
-				return plogotlp.NewExportResponse(), nil
+				return 0, nil
 			}
 			s := Selection{Tenant: "acme", LastK: 1}
 			_, err := Lake(t.Context(), l.Lake, r.client(t), memoryState(t, s), Options{Selection: s, RequestBytes: 1 << 20}, &Progress{})
@@ -164,11 +163,7 @@ func TestWhatIsTriedAgain(t *testing.T) {
 
 func TestRefusedRecordsAreCounted(t *testing.T) {
 	r := receive(t)
-	r.answer = func(int) (plogotlp.ExportResponse, error) {
-		resp := plogotlp.NewExportResponse()
-		resp.PartialSuccess().SetRejectedLogRecords(2)
-		return resp, nil
-	}
+	r.answer = func(int) (int64, error) { return 2, nil }
 	var p Progress
 	_, err := Lake(t.Context(), fill(t).Lake, r.client(t), memoryState(t, Selection{}), Options{RequestBytes: 1 << 20}, &p)
 	require.NoError(t, err)
@@ -205,16 +200,6 @@ func TestDamage(t *testing.T) {
 			require.Equal(t, want, r.got)
 		})
 	}
-}
-
-func TestSignalThatCannotBeReplayed(t *testing.T) {
-	l := fill(t)
-	id := partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Metrics}
-	l.memory.Set(partition.ManifestKey(prefix, id, 1), []byte("{}"))
-	parts, err := Lake(t.Context(), l.Lake, receive(t).client(t), memoryState(t, Selection{}), Options{RequestBytes: 1 << 20}, &Progress{})
-	require.NoError(t, err)
-	require.Len(t, parts, 3)
-	require.ErrorIs(t, parts[1].Err, errors.ErrUnsupported)
 }
 
 func TestState(t *testing.T) {

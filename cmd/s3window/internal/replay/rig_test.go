@@ -1,19 +1,15 @@
 package replay
 
 import (
-	"context"
 	"fmt"
-	"net"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/goleak"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
@@ -41,6 +37,7 @@ type testLake struct {
 	memory *laketest.Memory
 	t      *testing.T
 	prev   map[partition.ID]*lake.Prev
+	as     partition.Signal // what objects are of, if not of their partition's signal
 }
 
 func newLake(t *testing.T) *testLake {
@@ -51,8 +48,44 @@ func newLake(t *testing.T) *testLake {
 // body names a record: window k of a tenant, record n.
 func body(tenant string, k uint64, n int) string { return fmt.Sprintf("%s/%d/%d", tenant, k, n) }
 
+// request is one record that is known by a text.
+func request(t *testing.T, signal partition.Signal, text string) (b []byte) {
+	var err error
+	switch signal {
+	case partition.Traces:
+		x := ptrace.NewTraces()
+		rs := x.ResourceSpans().AppendEmpty()
+		rs.Resource().Attributes().PutStr("service.name", "shop")
+		sp := rs.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		sp.SetName("GET")
+		sp.Events().AppendEmpty().SetName(text)
+		b, err = (&ptrace.ProtoMarshaler{}).MarshalTraces(x)
+	case partition.Metrics:
+		x := pmetric.NewMetrics()
+		rm := x.ResourceMetrics().AppendEmpty()
+		rm.Resource().Attributes().PutStr("service.name", "shop")
+		m := rm.ScopeMetrics().AppendEmpty().Metrics().AppendEmpty()
+		m.SetName("requests")
+		m.SetEmptyHistogram().DataPoints().AppendEmpty().Attributes().PutStr("text", text)
+		b, err = (&pmetric.ProtoMarshaler{}).MarshalMetrics(x)
+	default:
+		x := plog.NewLogs()
+		rl := x.ResourceLogs().AppendEmpty()
+		rl.Resource().Attributes().PutStr("service.name", "shop")
+		rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(text)
+		b, err = (&plog.ProtoMarshaler{}).MarshalLogs(x)
+	}
+	require.NoError(t, err)
+	return b
+}
+
 // commit adds window k, which lasts a minute, in two objects.
 func (l *testLake) commit(id partition.ID, k uint64, spec encode.Spec, records int) lake.Manifest {
+	in := id
+	if l.as != "" {
+		in.Signal = l.as
+	}
+	spec.Signal = in.Signal
 	e, err := encode.New(spec)
 	require.NoError(l.t, err)
 	m := lake.Manifest{
@@ -66,17 +99,11 @@ func (l *testLake) commit(id partition.ID, k uint64, spec encode.Spec, records i
 	for part := range 2 {
 		var entries []encode.Entry
 		for n := part * records / 2; n < (part+1)*records/2; n++ {
-			logs := plog.NewLogs()
-			rl := logs.ResourceLogs().AppendEmpty()
-			rl.Resource().Attributes().PutStr("service.name", "shop")
-			rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(body(id.Tenant, k, n))
-			b, err := (&plog.ProtoMarshaler{}).MarshalLogs(logs)
-			require.NoError(l.t, err)
-			entries = append(entries, encode.Entry{Payload: b, ReceivedAt: m.Start})
+			entries = append(entries, encode.Entry{Payload: request(l.t, in.Signal, body(id.Tenant, k, n)), ReceivedAt: m.Start})
 		}
 		staged, err := e.Stage(entries)
 		require.NoError(l.t, err)
-		o, err := e.Assemble(id, m.Writer, []encode.Staged{staged})
+		o, err := e.Assemble(in, m.Writer, []encode.Staged{staged})
 		require.NoError(l.t, err)
 		name := partition.ObjectName{Start: m.Start, End: m.End, Writer: m.Writer, Part: part + 1, Ext: o.Ext}
 		put, err := l.PutObject(l.t.Context(), partition.ObjectKey(prefix, id, partition.AlignHour, name),
@@ -111,80 +138,4 @@ func fill(t *testing.T) *testLake {
 	l.commit(globex, 1, jsonl, 10)
 	l.commit(globex, 2, parquet, 10)
 	return l
-}
-
-// otlpReceiver is an OTLP receiver that counts what it took, by body.
-type otlpReceiver struct {
-	plogotlp.UnimplementedGRPCServer
-	addr string
-
-	mu      sync.Mutex // guards what is below
-	got     map[string]int
-	headers metadata.MD
-	largest int
-	calls   int
-	answer  func(call int) (plogotlp.ExportResponse, error) // before anything is taken; nil = take all
-}
-
-func receive(t *testing.T, options ...grpc.ServerOption) *otlpReceiver {
-	in, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	r := &otlpReceiver{addr: in.Addr().String(), got: map[string]int{}}
-	s := grpc.NewServer(options...)
-	plogotlp.RegisterGRPCServer(s, r)
-	done := make(chan error)
-	go func() { done <- s.Serve(in) }()
-	t.Cleanup(func() {
-		s.Stop()
-		require.NoError(t, <-done)
-	})
-	return r
-}
-
-// Export implements plogotlp.GRPCServer.
-func (r *otlpReceiver) Export(ctx context.Context, req plogotlp.ExportRequest) (plogotlp.ExportResponse, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	resp := plogotlp.NewExportResponse()
-	if r.calls++; r.answer != nil {
-		var err error
-		if resp, err = r.answer(r.calls); err != nil {
-			return resp, err
-		}
-	}
-	r.headers, _ = metadata.FromIncomingContext(ctx)
-	b, err := req.MarshalProto()
-	if err != nil {
-		return resp, err
-	}
-	r.largest = max(r.largest, len(b))
-	for _, rl := range req.Logs().ResourceLogs().All() {
-		for _, sl := range rl.ScopeLogs().All() {
-			for _, lr := range sl.LogRecords().All() {
-				r.got[lr.Body().Str()]++
-			}
-		}
-	}
-	return resp, nil
-}
-
-func (r *otlpReceiver) client(t *testing.T) *Client {
-	c, err := Dial(Receiver{
-		Endpoint: r.addr, Timeout: 20 * time.Second, RetryFor: time.Second, Backoff: time.Millisecond,
-		Headers: map[string]string{"x-scope-orgid": "t-{tenant}"},
-	})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	return c
-}
-
-// bodies are the records of windows of a tenant, each times so often.
-func bodies(tenant string, times int, ks ...uint64) map[string]int {
-	out := map[string]int{}
-	for _, k := range ks {
-		for n := range 10 {
-			out[body(tenant, k, n)] = times
-		}
-	}
-	return out
 }

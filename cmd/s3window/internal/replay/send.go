@@ -10,6 +10,10 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -34,8 +38,10 @@ type Receiver struct {
 // Client sends records to a Receiver.
 type Client struct {
 	Receiver
-	conn *grpc.ClientConn
-	logs plogotlp.GRPCClient
+	conn    *grpc.ClientConn
+	logs    plogotlp.GRPCClient
+	traces  ptraceotlp.GRPCClient
+	metrics pmetricotlp.GRPCClient
 }
 
 // Dial makes a client. It connects with the first request.
@@ -48,7 +54,9 @@ func Dial(r Receiver) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial %q: %w", r.Endpoint, err)
 	}
-	return &Client{Receiver: r, conn: conn, logs: plogotlp.NewGRPCClient(conn)}, nil
+	return &Client{
+		Receiver: r, conn: conn, logs: plogotlp.NewGRPCClient(conn), traces: ptraceotlp.NewGRPCClient(conn), metrics: pmetricotlp.NewGRPCClient(conn),
+	}, nil
 }
 
 // Close ends the connection.
@@ -57,27 +65,65 @@ func (c *Client) Close() error { return c.conn.Close() }
 // Logs sends one request and returns how many of its records the receiver
 // refused. It tries again, for RetryFor, what may succeed later.
 func (c *Client) Logs(ctx context.Context, id partition.ID, l plog.Logs) (refused int64, err error) {
+	req := plogotlp.NewExportRequestFromLogs(l)
+	err = c.send(ctx, id, l.LogRecordCount(), func(ctx context.Context) error {
+		resp, err := c.logs.Export(ctx, req)
+		if err == nil {
+			refused = resp.PartialSuccess().RejectedLogRecords()
+		}
+		return err
+	})
+	return refused, err
+}
+
+// Traces is Logs for spans.
+func (c *Client) Traces(ctx context.Context, id partition.ID, x ptrace.Traces) (refused int64, err error) {
+	req := ptraceotlp.NewExportRequestFromTraces(x)
+	err = c.send(ctx, id, x.SpanCount(), func(ctx context.Context) error {
+		resp, err := c.traces.Export(ctx, req)
+		if err == nil {
+			refused = resp.PartialSuccess().RejectedSpans()
+		}
+		return err
+	})
+	return refused, err
+}
+
+// Metrics is Logs for data points.
+func (c *Client) Metrics(ctx context.Context, id partition.ID, x pmetric.Metrics) (refused int64, err error) {
+	req := pmetricotlp.NewExportRequestFromMetrics(x)
+	err = c.send(ctx, id, x.DataPointCount(), func(ctx context.Context) error {
+		resp, err := c.metrics.Export(ctx, req)
+		if err == nil {
+			refused = resp.PartialSuccess().RejectedDataPoints()
+		}
+		return err
+	})
+	return refused, err
+}
+
+// send makes one try after another.
+func (c *Client) send(ctx context.Context, id partition.ID, records int, export func(context.Context) error) error {
 	headers := maps.Clone(c.Headers)
 	for k, v := range headers {
 		headers[k] = strings.ReplaceAll(v, "{tenant}", id.Tenant)
 	}
 	ctx = metadata.NewOutgoingContext(ctx, metadata.New(headers))
-	req := plogotlp.NewExportRequestFromLogs(l)
 	end := time.Now().Add(c.RetryFor)
 	for wait := c.Backoff; ; wait = min(2*wait, time.Minute) {
 		try, cancel := context.WithTimeout(ctx, c.Timeout)
-		resp, err := c.logs.Export(try, req)
+		err := export(try)
 		cancel()
 		if err == nil {
-			return resp.PartialSuccess().RejectedLogRecords(), nil
+			return nil
 		}
 		again, after := retryable(err)
 		after = max(after, wait)
 		if !again || ctx.Err() != nil || time.Now().Add(after).After(end) {
-			return 0, fmt.Errorf("send %d records to %s: %w", l.LogRecordCount(), c.Endpoint, err)
+			return fmt.Errorf("send %d records to %s: %w", records, c.Endpoint, err)
 		}
 		if err := sleep(ctx, after); err != nil {
-			return 0, err
+			return err
 		}
 	}
 }
