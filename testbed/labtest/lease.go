@@ -35,6 +35,15 @@ func EtcdLease(address string) string {
       endpoints: ["http://%s"]`, address))
 }
 
+// NATSLease is configuration for Replica: leases of LeaseTTL in NATS at an
+// address.
+func NATSLease(address string) string {
+	return lease(fmt.Sprintf(`
+    backend: nats
+    nats:
+      endpoints: ["nats://%s"]`, address))
+}
+
 func lease(backend string) string {
 	return fmt.Sprintf(`yaml:
 extensions:

@@ -42,7 +42,7 @@ func Postgres(t testing.TB, o Options) *Server {
 		host, port, _ := net.SplitHostPort(address)
 		return spec{
 			argv: append([]string{filepath.Join(bin, "postgres"), "-D", data, "-h", host, "-p", port, "-k", dir, "-c", "max_connections=500"}, encryption...),
-			dir:  dir, as: as,
+			dir:  dir, data: data, as: as,
 			ready: func(ctx context.Context, _ string) error {
 				return exec.CommandContext(ctx, filepath.Join(bin, "pg_isready"), "-q", "-h", host, "-p", port).Run()
 			},

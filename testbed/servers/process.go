@@ -3,6 +3,7 @@ package servers
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,6 +21,7 @@ const startTimeout = time.Minute
 // it.
 type Server struct {
 	Address string // host:port
+	Data    string // directory with all that it keeps; to be touched between Kill and Restart only
 
 	t    testing.TB
 	name string
@@ -35,6 +37,7 @@ type Server struct {
 type spec struct {
 	argv []string
 	dir  string
+	data string
 	as   *syscall.Credential // nil: as the test
 	// ready asks the server once whether it serves.
 	ready func(ctx context.Context, address string) error
@@ -49,6 +52,7 @@ func start(t testing.TB, name string, make func(address string) spec) *Server {
 	for range 5 { // another process may take the free port first
 		s.Address = FreeAddress(t)
 		s.spec = make(s.Address)
+		s.Data = s.spec.data
 		if err = s.run(); err == nil {
 			return s
 		}
@@ -69,6 +73,18 @@ func (s *Server) Kill() {
 	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 	<-s.exited
 	s.cmd = nil
+}
+
+// Wipe removes all that the server keeps, between Kill and Restart.
+func (s *Server) Wipe() {
+	s.t.Helper()
+	entries, err := os.ReadDir(s.Data)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(s.Data, e.Name())))
+	}
+	if err != nil {
+		s.t.Fatalf("wipe %s: %v", s.name, err)
+	}
 }
 
 // Restart starts the server again on the same address and directory after Kill.

@@ -35,7 +35,7 @@ func Etcd(t testing.TB, o Options) *Server {
 		return spec{
 			argv: append(argv, "--listen-client-urls", scheme+address, "--advertise-client-urls", scheme+address,
 				"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", "default="+peer),
-			ready: dials,
+			data: dir, ready: dials,
 		}
 	})
 }
@@ -74,7 +74,7 @@ func nats(t testing.TB, o Options, extra ...string) *Server {
 		if o.Password != "" {
 			argv = append(argv, "--user", User, "--pass", o.Password)
 		}
-		return spec{argv: argv, ready: says("", "INFO ")}
+		return spec{argv: argv, data: dir, ready: says("", "INFO ")}
 	})
 }
 
@@ -108,9 +108,9 @@ func redis(t testing.TB, o Options, extra ...string) *Server {
 		if o.TLS != nil {
 			argv = append(argv, "--port", "0", "--tls-port", port, "--tls-auth-clients", "no",
 				"--tls-cert-file", o.TLS.CertFile, "--tls-key-file", o.TLS.KeyFile, "--tls-ca-cert-file", o.TLS.CertFile)
-			return spec{argv: argv, ready: dials}
+			return spec{argv: argv, data: dir, ready: dials}
 		}
-		return spec{argv: append(argv, "--port", port), ready: says("PING\r\n", "")}
+		return spec{argv: append(argv, "--port", port), data: dir, ready: says("PING\r\n", "")}
 	})
 }
 
@@ -127,8 +127,8 @@ func Dynalite(t testing.TB) *Server {
 	return start(t, "dynalite", func(address string) spec {
 		host, port, _ := net.SplitHostPort(address)
 		return spec{
-			argv:  []string{node, path, "--host", host, "--port", port, "--path", dir, "--createTableMs", "0", "--deleteTableMs", "0"},
-			ready: answers,
+			argv: []string{node, path, "--host", host, "--port", port, "--path", dir, "--createTableMs", "0", "--deleteTableMs", "0"},
+			data: dir, ready: answers,
 		}
 	})
 }

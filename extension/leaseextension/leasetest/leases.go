@@ -31,6 +31,7 @@ func leaseCases() []testCase {
 		{"lease/states", leaseStates},
 		{"lease/names", leaseNames},
 		{"lease/survives a restart of the store", leaseRestart},
+		{"lease/starts anew when the store lost everything", leaseLose},
 	}
 }
 
@@ -226,4 +227,24 @@ func leaseRestart(s *suite) {
 	require.JSONEq(s, string(counter(3)), string(again.State()))
 	require.Greater(s, again.Epoch(), lease.Epoch())
 	require.NoError(s, again.Release(s.Context(), nil))
+}
+
+// leaseLose empties the store under a process that has used it: its lease is
+// lost, and the next one begins without a state and without anybody's help.
+func leaseLose(s *suite) {
+	if s.Lose == nil {
+		return
+	}
+	p := s.join("before")
+	lease := s.acquire(p, "x")
+	require.NoError(s, lease.Save(s.Context(), counter(1)))
+	s.Lose(s.T)
+	require.ErrorIs(s, lease.Save(s.Context(), counter(2)), leaseextension.ErrLost)
+	again := s.acquire(p, "x")
+	require.Nil(s, again.State())
+	require.Greater(s, again.Epoch(), lease.Epoch())
+	require.NoError(s, again.Release(s.Context(), counter(3)))
+	state, err := s.join("after").Read(s.Context(), "x")
+	require.NoError(s, err)
+	require.JSONEq(s, string(counter(3)), string(state))
 }

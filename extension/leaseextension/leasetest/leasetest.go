@@ -23,6 +23,10 @@ type Backend struct {
 	// what was opened usable. nil: there is nothing that outlives the process.
 	Restart func(t testing.TB)
 
+	// Lose ends whatever keeps the registers and starts it again without any
+	// data, keeping what was opened usable. nil: as for Restart.
+	Lose func(t testing.TB)
+
 	// TTL of the leases in the suite; unset: 30 s in a bubble, 2 s in real time.
 	TTL time.Duration
 }

@@ -3,6 +3,7 @@ package postgreslease
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
+	"github.com/s3window/s3window/testbed/tcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,6 +55,37 @@ func TestRestart(t *testing.T) {
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
+}
+
+// A database that was set up anew has no table.
+func TestLose(t *testing.T) {
+	server := servers.Postgres(t, servers.Options{})
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(testing.TB) leasetest.Backend {
+		cfg := config(server)
+		return leasetest.Backend{
+			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Lose: func(testing.TB) { admin(t, server, "DROP TABLE "+cfg.Table) },
+		}
+	})
+}
+
+// Writes break in the client's connection: in their middle, and when they are
+// applied and not answered.
+func TestConnectionsBreak(t *testing.T) {
+	server := servers.Postgres(t, servers.Options{})
+	mark := hex.EncodeToString([]byte(`"epoch":`)) // statements carry values as text
+	for name, action := range map[string]tcptest.Action{"in the middle of a write": tcptest.CutRequest, "before the answer": tcptest.LoseAnswer} {
+		t.Run(name, func(t *testing.T) {
+			link := tcptest.Start(t, server.Address)
+			link.Break(tcptest.Rule{Do: action, Mark: mark, Every: 5})
+			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(testing.TB) leasetest.Backend {
+				cfg := config(server)
+				cfg.Endpoints = []string{link.Address}
+				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+			})
+			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
+		})
+	}
 }
 
 func admin(t *testing.T, server *servers.Server, statements ...string) {

@@ -38,6 +38,11 @@ func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, err
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return leaseextension.Record{}, leaseextension.ErrNotFound
+	case is(err, undefinedTable): // a server that was set up anew under a pool that stayed
+		if err := s.ensure(ctx, pool); err != nil {
+			return leaseextension.Record{}, s.failed("get", key, err)
+		}
+		return leaseextension.Record{}, leaseextension.ErrNotFound
 	case err != nil:
 		return leaseextension.Record{}, s.failed("get", key, err)
 	}

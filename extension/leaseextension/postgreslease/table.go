@@ -9,8 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// serializationFailure is PostgreSQL's word for a transaction that met another.
-const serializationFailure = "40001"
+// PostgreSQL's words for a transaction that met another, and for a table that is
+// not there.
+const (
+	serializationFailure = "40001"
+	undefinedTable       = "42P01"
+)
 
 // connect makes the pool and finds the table, or makes it.
 //

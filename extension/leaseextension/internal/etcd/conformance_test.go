@@ -2,6 +2,7 @@ package etcd_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -10,6 +11,7 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/internal/etcd"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
+	"github.com/s3window/s3window/testbed/tcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,6 +49,35 @@ func TestRestart(t *testing.T) {
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
+}
+
+func TestLose(t *testing.T) {
+	server := servers.Etcd(t, servers.Options{})
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
+		cfg := config(server, t)
+		return leasetest.Backend{
+			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
+		}
+	})
+}
+
+// Writes break in the client's connection: in their middle, and when they are
+// applied and not answered.
+func TestConnectionsBreak(t *testing.T) {
+	server := servers.Etcd(t, servers.Options{})
+	for name, action := range map[string]tcptest.Action{"in the middle of a write": tcptest.CutRequest, "before the answer": tcptest.LoseAnswer} {
+		t.Run(name, func(t *testing.T) {
+			link := tcptest.Start(t, server.Address)
+			link.Break(tcptest.Rule{Do: action, Mark: `"epoch":`, Every: 5})
+			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
+				cfg := config(server, t)
+				cfg.Endpoints = []string{"http://" + link.Address}
+				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+			})
+			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
+		})
+	}
 }
 
 func BenchmarkPut(b *testing.B) {

@@ -32,6 +32,15 @@ func open(ctx context.Context, conn *natsgo.Conn, cfg Config) (*connection, erro
 	if err != nil {
 		return nil, fmt.Errorf("use JetStream: %w", err)
 	}
+	stream, err := find(ctx, js, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open bucket %q: %w", cfg.Bucket, err)
+	}
+	return &connection{nats: conn, jetstream: js, bucket: stream}, nil
+}
+
+// find finds the bucket, or makes it.
+func find(ctx context.Context, js jetstream.JetStream, cfg Config) (jetstream.Stream, error) {
 	name := streamPrefix + cfg.Bucket
 	stream, err := js.Stream(ctx, name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -41,12 +50,9 @@ func open(ctx context.Context, conn *natsgo.Conn, cfg Config) (*connection, erro
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open bucket %q: %w", cfg.Bucket, err)
+		return nil, err
 	}
-	if err := keeps(stream.CachedInfo().Config); err != nil {
-		return nil, fmt.Errorf("open bucket %q: %w", cfg.Bucket, err)
-	}
-	return &connection{nats: conn, jetstream: js, bucket: stream}, nil
+	return stream, keeps(stream.CachedInfo().Config)
 }
 
 // layout is that of a KV bucket, but that reads are not answered by followers.

@@ -80,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	connection := dial.NewLazy(func(life context.Context) (*connection, error) {
 		return connect(life, cfg, options)
 	}, func(c *connection) error { c.nats.Close(); return nil })
-	return &Store{connection: connection, stream: streamPrefix + cfg.Bucket, subject: subjectPrefix + cfg.Bucket + "."}, nil
+	return &Store{cfg: cfg, connection: connection, stream: streamPrefix + cfg.Bucket, subject: subjectPrefix + cfg.Bucket + "."}, nil
 }
 
 func (c *Config) options(ctx context.Context) ([]natsgo.Option, error) {

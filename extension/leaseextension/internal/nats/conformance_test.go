@@ -3,6 +3,7 @@ package nats_test
 import (
 	"crypto/rand"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -11,6 +12,7 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
+	"github.com/s3window/s3window/testbed/tcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,6 +50,35 @@ func TestRestart(t *testing.T) {
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
+}
+
+func TestLose(t *testing.T) {
+	server := servers.NATS(t, servers.Options{})
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
+		cfg := config(server, t)
+		return leasetest.Backend{
+			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
+		}
+	})
+}
+
+// Writes break in the client's connection: in their middle, and when they are
+// applied and not answered.
+func TestConnectionsBreak(t *testing.T) {
+	server := servers.NATS(t, servers.Options{})
+	for name, action := range map[string]tcptest.Action{"in the middle of a write": tcptest.CutRequest, "before the answer": tcptest.LoseAnswer} {
+		t.Run(name, func(t *testing.T) {
+			link := tcptest.Start(t, server.Address)
+			link.Break(tcptest.Rule{Do: action, Mark: `"epoch":`, Every: 9}) // each costs a request's timeout
+			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
+				cfg := config(server, t)
+				cfg.Endpoints = []string{"nats://" + link.Address}
+				return leasetest.Backend{TTL: 3 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+			})
+			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 2) })
+		})
+	}
 }
 
 func BenchmarkPut(b *testing.B) {

@@ -41,6 +41,7 @@ const (
 
 // Store is a register.Store in a KV bucket.
 type Store struct {
+	cfg        Config
 	connection *dial.Lazy[*connection]
 	stream     string
 	subject    string // of the bucket; ends with a dot
@@ -93,6 +94,8 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 	switch {
 	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
 		return message{}, nil
+	case got.Error != nil && got.Error.ErrorCode == jetstream.JSErrCodeStreamNotFound:
+		return message{}, s.remake(ctx, conn)
 	case got.Error != nil:
 		return message{}, s.failed("get", key, got.Error)
 	case got.Message == nil:
@@ -107,6 +110,15 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 		found.marker = header.Get(operation) != "" // DEL, or PURGE by hand
 	}
 	return found, nil
+}
+
+// remake makes the bucket again under a connection that has seen it: servers
+// that lost their data come back without one.
+func (s *Store) remake(ctx context.Context, conn *connection) error {
+	if _, err := find(ctx, conn.jetstream, s.cfg); err != nil {
+		return fmt.Errorf("make bucket %q again: %w", s.cfg.Bucket, err)
+	}
+	return nil
 }
 
 // ask sends a request again when nobody answers: while a bucket has no leader,
@@ -230,6 +242,9 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 }
 
 func (s *Store) failed(verb, key string, err error) error {
+	if errors.Is(err, natsgo.ErrReconnectBufExceeded) { // that it may not keep what it cannot send
+		err = errors.New("no server is connected")
+	}
 	return fmt.Errorf("%s key %q of stream %q: %w", verb, key, s.stream, err)
 }
 
