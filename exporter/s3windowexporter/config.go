@@ -25,12 +25,12 @@ type Config struct {
 	Tenant TenantConfig `mapstructure:"tenant"`
 	// Partition says how records are filed.
 	Partition PartitionConfig `mapstructure:"partition"`
-	// Format is what objects are written in: parquet.
+	// Format is what objects are written in: parquet, jsonl.
 	Format string `mapstructure:"format"`
 	// Parquet has the settings of format parquet.
 	Parquet ParquetConfig `mapstructure:"parquet"`
-	// JSONL has the settings of format jsonl, which is not available yet.
-	JSONL configoptional.Optional[JSONLConfig] `mapstructure:"jsonl"`
+	// JSONL has the settings of format jsonl.
+	JSONL JSONLConfig `mapstructure:"jsonl"`
 	// Flush says when a window is sealed.
 	Flush FlushConfig `mapstructure:"flush"`
 	// MemoryLimitMiB bounds what is held for data, for all signals together.
@@ -154,7 +154,8 @@ type ColumnConfig struct {
 
 // JSONLConfig has the settings of format jsonl.
 type JSONLConfig struct {
-	Compression string `mapstructure:"compression"` // zstd, gzip, none
+	Compression string         `mapstructure:"compression"` // zstd, gzip, none
+	Columns     []ColumnConfig `mapstructure:"columns"`
 }
 
 // FlushConfig says when a window is sealed.
@@ -185,6 +186,7 @@ type TelemetryConfig struct {
 
 const (
 	formatParquet = "parquet"
+	formatJSONL   = "jsonl"
 	codecZstd     = "zstd"
 	timeReceived  = "received"
 	timeEvent     = "event"
@@ -198,6 +200,7 @@ func createDefaultConfig() component.Config {
 		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},
+		JSONL:           JSONLConfig{Compression: codecZstd},
 		Flush:           FlushConfig{TargetSizeMiB: 128, MaxAge: 5 * time.Minute, ShutdownGrace: 20 * time.Second},
 		MemoryLimitMiB:  512,
 		QueueConfig:     configoptional.Some(defaultQueue()),

@@ -82,12 +82,16 @@ func invalid() map[string][]string {
 		"partition_long_prefix": {
 			"`partition::by` with `s3::prefix` (\"" + strings.Repeat("p", 300) + "\") makes keys of up to 1139 bytes: S3 takes 1024, so the prefix must be shorter, or the levels fewer",
 		},
-		"not_yet": {
-			"`format: jsonl` is not available yet: use `parquet`",
-			"`jsonl` is not available yet: use `format: parquet`",
+		"jsonl_values": {"`jsonl::compression` (\"snappy\") must be zstd, gzip or none: objects are named .jsonl.zst, .jsonl.gz or .jsonl by it"},
+		"jsonl_columns": {
+			"`jsonl::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
+			"`jsonl::columns`: column 1 has the name \"ts\", which is empty or taken",
+		},
+		"jsonl_levels": {
+			"`partition::by::1::as` (\"plan\") must be another name: `jsonl::columns` has a column of this one, and readers refuse or mistype what is both",
 		},
 		"format_values": {
-			"`format` (\"avro\") must be parquet: objects are written in it",
+			"`format` (\"avro\") must be parquet or jsonl: objects are written in it",
 			"`parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
 			"`parquet::level` (\"best\") must be fastest or 3: others cost more than they save",
 		},
@@ -174,11 +178,11 @@ func invalid() map[string][]string {
 			"tenants::zeta::s3: `external_id` (\"id\") is set without `role_arn`: it is only sent when a role is assumed",
 		},
 		"tenants_format": {
-			"`tenants::acme::format` (\"avro\") must be parquet: objects are written in it",
+			"`tenants::acme::format` (\"avro\") must be parquet or jsonl: objects are written in it",
 			"`tenants::beta::parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
 			"`tenants::beta::parquet::level` (\"best\") must be fastest or 3: others cost more than they save",
-			"`tenants::delta::format: jsonl` is not available yet: use `parquet`",
-			"`tenants::epsilon::jsonl` is not available yet: use `format: parquet`",
+			"`tenants::delta::jsonl::columns`: column 0 has the name \"\", which is empty or taken",
+			"`tenants::epsilon::jsonl::compression` (\"lz4\") must be zstd, gzip or none: objects are named .jsonl.zst, .jsonl.gz or .jsonl by it",
 			"`tenants::gamma::parquet::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
 			"`tenants::gamma::parquet::columns`: column 1 names 0 attributes, not one",
 		},
@@ -193,7 +197,7 @@ func invalid() map[string][]string {
 		},
 		"tenants_repeat_nothing": {
 			"`s3::prefix` (\"/otel\") must be segments with single slashes between them, such as otel/prod: a slash at its ends gives keys with an empty segment",
-			"`format` (\"avro\") must be parquet: objects are written in it",
+			"`format` (\"avro\") must be parquet or jsonl: objects are written in it",
 			"`flush::max_age` (99ms) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
 			"`flush::target_size_mib` (300) must be at most half of `memory_limit_mib` (512): windows would be sealed for want of memory before they reach it",
 			"`wal::segment_size_mib` (200) must be at least `flush::target_size_mib` (300): a window never holds more than a segment, so none would reach its size",
@@ -244,6 +248,7 @@ func TestConfigAll(t *testing.T) {
 		{ResourceAttribute: "host.name", As: "host_name", Type: "string"},
 		{Attribute: "http.response.status_code", As: "status", Type: "int64"},
 	}
+	user := ColumnConfig{Attribute: "user.id", As: "user", Type: "string"}
 	acme := TenantSettings{
 		Enabled: true, OnDisabled: "discard",
 		S3: S3Config{S3ClientConfig: S3ClientConfig{
@@ -251,11 +256,13 @@ func TestConfigAll(t *testing.T) {
 			RoleARN: "arn:aws:iam::210987654321:role/acme", ExternalID: "acme-id", SSE: "AES256", StorageClass: "STANDARD", Checksum: "none", Timeout: 20 * time.Second,
 		}, Prefix: "acme", MultipartThresholdMiB: 16, PartSizeMiB: 16},
 		Format:  "parquet",
-		Parquet: ParquetConfig{Codec: "snappy", Level: "fastest", Columns: []ColumnConfig{{Attribute: "user.id", As: "user", Type: "string"}}},
+		Parquet: ParquetConfig{Codec: "snappy", Level: "fastest", Columns: []ColumnConfig{user}},
+		JSONL:   JSONLConfig{Compression: "gzip", Columns: []ColumnConfig{user}},
 		Flush:   TenantFlushConfig{TargetSizeMiB: 64, MaxObjectSizeMiB: 8, MaxAge: time.Minute},
 	}
 	beta := TenantSettings{
-		OnDisabled: "refuse", S3: shared, Format: "parquet", Parquet: ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
+		OnDisabled: "refuse", S3: shared, Format: "jsonl", Parquet: ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
+		JSONL: JSONLConfig{Compression: "none", Columns: []ColumnConfig{user}},
 		Flush: TenantFlushConfig{TargetSizeMiB: 256, MaxObjectSizeMiB: 100, MaxAge: 10 * time.Minute},
 	}
 	assert.Equal(t, &Config{
@@ -271,6 +278,7 @@ func TestConfigAll(t *testing.T) {
 		},
 		Format:          "parquet",
 		Parquet:         ParquetConfig{Codec: "zstd", Level: "3", Columns: columns},
+		JSONL:           JSONLConfig{Compression: "gzip", Columns: []ColumnConfig{user}},
 		Flush:           FlushConfig{TargetSizeMiB: 256, MaxObjectSizeMiB: 100, MaxAge: 10 * time.Minute, ShutdownGrace: 5 * time.Second},
 		MemoryLimitMiB:  2048,
 		QueueConfig:     configoptional.Some(queue),

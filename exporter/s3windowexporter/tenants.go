@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/s3window/s3window/internal/encode"
@@ -27,9 +26,9 @@ type TenantSettings struct {
 	// S3 says where the tenant's lake is.
 	S3 S3Config `mapstructure:"s3"`
 	// Format, Parquet and JSONL say what its objects are written in.
-	Format  string                               `mapstructure:"format"`
-	Parquet ParquetConfig                        `mapstructure:"parquet"`
-	JSONL   configoptional.Optional[JSONLConfig] `mapstructure:"jsonl"`
+	Format  string        `mapstructure:"format"`
+	Parquet ParquetConfig `mapstructure:"parquet"`
+	JSONL   JSONLConfig   `mapstructure:"jsonl"`
 	// Flush says when its windows are sealed.
 	Flush TenantFlushConfig `mapstructure:"flush"`
 
@@ -141,17 +140,31 @@ func (t *TenantSettings) read(blocks *confmap.Conf, name string) error {
 // spec pins how the records of a signal are encoded.
 func (t *TenantSettings) spec(signal partition.Signal) encode.Spec {
 	s := encode.Spec{
-		Signal: signal, Format: t.Format, Codec: t.Parquet.Codec,
+		Signal: signal, Format: t.Format,
 		RowGroupRows: encode.DefaultRowGroupRows, RowGroupBytes: encode.DefaultRowGroupBytes,
 		ObjectBytes: t.Flush.MaxObjectSizeMiB << 20,
 	}
-	if s.Codec == codecZstd {
-		s.Level = t.Parquet.Level
+	switch {
+	case t.Format == formatJSONL:
+		s.Codec = t.JSONL.Compression
+	case t.Parquet.Codec == codecZstd:
+		s.Codec, s.Level = t.Parquet.Codec, t.Parquet.Level
+	default:
+		s.Codec = t.Parquet.Codec
 	}
-	for _, col := range t.Parquet.Columns {
+	_, columns := t.columns()
+	for _, col := range columns {
 		s.Columns = append(s.Columns, encode.Column(col))
 	}
 	return s
+}
+
+// columns gives the promoted columns of the format, and the key they stand under.
+func (t *TenantSettings) columns() (key string, columns []ColumnConfig) {
+	if t.Format == formatJSONL {
+		return "jsonl::columns", t.JSONL.Columns
+	}
+	return "parquet::columns", t.Parquet.Columns
 }
 
 // limits says when windows are sealed.

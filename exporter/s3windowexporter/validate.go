@@ -139,10 +139,6 @@ func wrong(key string, value any, must, why string) error {
 	return fmt.Errorf("`%s` (%v) must be %s: %s", key, value, must, why)
 }
 
-func notYet(key, instead string) error {
-	return fmt.Errorf("`%s` is not available yet: %s", key, instead)
-}
-
 func within[T int | int64](key string, v, low, high T, why string) error {
 	if v >= low && v <= high {
 		return nil

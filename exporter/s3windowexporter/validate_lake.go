@@ -125,41 +125,34 @@ func badPrefix(p string) string {
 
 // writesLike says that objects are encoded as those of other.
 func (t *TenantSettings) writesLike(other *TenantSettings) bool {
-	return t.Format == other.Format && t.Parquet.Codec == other.Parquet.Codec && t.Parquet.Level == other.Parquet.Level &&
-		slices.Equal(t.Parquet.Columns, other.Parquet.Columns) && t.JSONL.HasValue() == other.JSONL.HasValue()
+	return t.Format == other.Format &&
+		t.Parquet.Codec == other.Parquet.Codec && t.Parquet.Level == other.Parquet.Level && slices.Equal(t.Parquet.Columns, other.Parquet.Columns) &&
+		t.JSONL.Compression == other.JSONL.Compression && slices.Equal(t.JSONL.Columns, other.JSONL.Columns)
 }
 
 func (t *TenantSettings) validateFormat(at string) error {
 	var errs []error
-	switch t.Format {
-	case formatParquet:
-	case "jsonl":
-		errs = append(errs, notYet(at+"format: jsonl", "use `parquet`"))
-	default:
-		errs = append(errs, wrong(at+"format", t.Format, "parquet", "objects are written in it"))
+	if t.Format != formatParquet && t.Format != formatJSONL {
+		errs = append(errs, wrong(at+"format", t.Format, "parquet or jsonl", "objects are written in it"))
 	}
-	if t.JSONL.HasValue() {
-		errs = append(errs, notYet(at+"jsonl", "use `format: parquet`"))
-	}
-	return errors.Join(append(errs, t.validateParquet(at)...)...)
-}
-
-func (t *TenantSettings) validateParquet(at string) (errs []error) {
-	codecs := map[string]bool{codecZstd: true, "snappy": true}
-	if !codecs[t.Parquet.Codec] {
+	if t.Parquet.Codec != codecZstd && t.Parquet.Codec != "snappy" {
 		errs = append(errs, wrong(at+"parquet::codec", t.Parquet.Codec, "zstd or snappy", "every reader of Parquet opens these"))
 	}
 	if t.Parquet.Level != "fastest" && t.Parquet.Level != "3" {
 		errs = append(errs, wrong(at+"parquet::level", t.Parquet.Level, "fastest or 3", "others cost more than they save"))
 	}
-	if len(errs) > 0 || t.Format != formatParquet {
-		return errs
+	if !slices.Contains([]string{codecZstd, "gzip", "none"}, t.JSONL.Compression) {
+		errs = append(errs, wrong(at+"jsonl::compression", t.JSONL.Compression, "zstd, gzip or none", "objects are named .jsonl.zst, .jsonl.gz or .jsonl by it"))
 	}
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	key, _ := t.columns()
 	_, err := encode.New(t.spec(partition.Logs))
 	for _, wrongColumn := range flatten(errors.Unwrap(err)) {
-		errs = append(errs, fmt.Errorf("`%sparquet::columns`: %w", at, wrongColumn))
+		errs = append(errs, fmt.Errorf("`%s%s`: %w", at, key, wrongColumn))
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
 // encodes tells why records of a signal cannot be encoded with settings that
@@ -168,7 +161,8 @@ func (t *TenantSettings) validateParquet(at string) (errs []error) {
 func (c *Config) encodes(signal partition.Signal) error {
 	check := func(at string, t *TenantSettings) error {
 		if _, err := encode.New(t.spec(signal)); err != nil {
-			return fmt.Errorf("`%sparquet::columns`, in a pipeline of %s: %w", at, signal, errors.Unwrap(err))
+			key, _ := t.columns()
+			return fmt.Errorf("`%s%s`, in a pipeline of %s: %w", at, key, signal, errors.Unwrap(err))
 		}
 		return nil
 	}

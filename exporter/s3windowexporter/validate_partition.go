@@ -66,20 +66,26 @@ func (c *Config) validateLevel(at string, l LevelConfig, taken map[string]bool) 
 		}
 	}
 	common := c.common()
-	if common.promotes(l.As) {
-		return wrong(as, l.As, "another name", "`parquet::columns` has a column of this one, and readers refuse or mistype what is both")
+	if key := common.promotes(l.As); key != "" {
+		return wrong(as, l.As, "another name", fmt.Sprintf("`%s` has a column of this one, and readers refuse or mistype what is both", key))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Tenants)) {
-		if t := c.Tenants[name]; t.promotes(l.As) {
-			return wrong(as, l.As, "another name", fmt.Sprintf("`%s::parquet::columns` has a column of this one, and readers refuse or mistype what is both", tenantKey(name)))
+		t := c.Tenants[name]
+		if key := t.promotes(l.As); key != "" {
+			return wrong(as, l.As, "another name", fmt.Sprintf("`%s::%s` has a column of this one, and readers refuse or mistype what is both", tenantKey(name), key))
 		}
 	}
 	return nil
 }
 
-// promotes says that a promoted column has this name.
-func (t *TenantSettings) promotes(as string) bool {
-	return slices.ContainsFunc(t.Parquet.Columns, func(c ColumnConfig) bool { return c.As == as })
+// promotes gives the key under which a promoted column has this name; empty if
+// none has.
+func (t *TenantSettings) promotes(as string) string {
+	key, columns := t.columns()
+	if slices.ContainsFunc(columns, func(c ColumnConfig) bool { return c.As == as }) {
+		return key
+	}
+	return ""
 }
 
 // longestKey is how long keys can get.
