@@ -14,7 +14,8 @@
 //   - every object is named once, lies under a key of its own window, and has
 //     the size, the SHA-256 and the number of rows that the manifest says; a
 //     Parquet footer that names a tenant, signal or writer names the right
-//     one, and its received_at lies within the window.
+//     one, and received_at, where its statistics or the beginning of a line say
+//     it, lies within the window.
 //
 // Objects that no manifest names are reported as uncommitted, or as leftover
 // where their writer has committed past them and the log is whole, and entries

@@ -108,7 +108,11 @@ func (f *facts) received(c format.ColumnMetaData) {
 	if strings.Join(c.PathInSchema, ".") != "received_at" || c.Type != format.Int64 || len(lo) != 8 || len(hi) != 8 {
 		return
 	}
-	from, to := int64(binary.LittleEndian.Uint64(lo)), int64(binary.LittleEndian.Uint64(hi))
+	f.widen(int64(binary.LittleEndian.Uint64(lo)), int64(binary.LittleEndian.Uint64(hi)))
+}
+
+// widen widens the bounds of when records were received.
+func (f *facts) widen(from, to int64) {
 	if !f.bounded {
 		f.bounded, f.minReceived, f.maxReceived = true, from, to
 		return
