@@ -10,13 +10,15 @@
 // are escaped, so that a newline only ever ends a line.
 //
 //   - ts and received_at are RFC 3339 in UTC with nine digits of a second; ts
-//     has the nanoseconds of the time it was taken from. …_unix_nano are
-//     numbers, as int64 like the columns.
+//     has the nanoseconds of the time it was taken from. …_unix_nano, counts and
+//     buckets are numbers, as int64 like the columns.
 //   - Numbers are exact, also beyond 2^53: a reader that takes them as doubles
 //     rounds what it reads, not what is there.
 //   - Ids are lower-case hexadecimal, empty where there is none.
-//   - attributes, scope_attributes and resource_attributes are objects in the
-//     order sent, duplicate keys kept.
+//   - attributes, scope_attributes, resource_attributes and metric_metadata are
+//     objects in the order sent, duplicate keys kept.
+//   - Lists of structs are arrays of objects with all their fields, lists of
+//     numbers arrays. What a column has no value for is null.
 //
 // # Values
 //
