@@ -133,6 +133,7 @@ func TestDuckDBReadsLines(t *testing.T) {
 			t.Errorf("%s: DuckDB says %s", codec, got)
 		}
 	}
+	duckDBReadsOtherSignals(t, db)
 	// With the columns spelled out it reads anything.
 	e := newTestEncoder(t, lineSpec("zstd", testColumns()...))
 	var entries []Entry
@@ -148,6 +149,48 @@ func TestDuckDBReadsLines(t *testing.T) {
 		columns = {ts: 'VARCHAR', time_unix_nano: 'BIGINT', body: 'JSON', attributes: 'JSON', resource_attributes: 'JSON', "int": 'BIGINT', "double": 'DOUBLE'})`)
 	if got := fmt.Sprint(r.Rows); got != fmt.Sprintf("[[%d true]]", staged.Rows) {
 		t.Errorf("DuckDB says %s of %d lines", got, staged.Rows)
+	}
+}
+
+func duckDBReadsOtherSignals(t *testing.T, db *duckdbtest.DB) {
+	for signal, query := range map[partition.Signal]string{
+		partition.Traces: `SELECT count(*), count(DISTINCT trace_id) > 10, typeof(any_value(duration_nano)), min(ts)::VARCHAR LIKE '2026-09-21%',
+			sum(len(events)) > 100, count(*) FILTER (events[1].name = 'message') > 100, count(*) FILTER (links[1].trace_id = trace_id) > 100,
+			count(DISTINCT kind), sum((http_route IS NOT NULL)::INT) > 10`,
+		partition.Metrics: `SELECT count(*), count(DISTINCT metric_name) > 10, typeof(any_value(value_int)), typeof(any_value(value_double)),
+			typeof(any_value(bucket_counts)), typeof(any_value(explicit_bounds)), sum(list_sum(bucket_counts)) = sum(count) FILTER (metric_type = 'histogram'),
+			min(len(exemplars)), count(*) FILTER (exemplars[1].span_id = left(exemplars[1].trace_id, 16)) > 10`,
+	} {
+		e := newTestEncoder(t, Spec{Signal: signal, Format: "jsonl", Codec: "zstd", Columns: DefaultColumns()})
+		generated := map[partition.Signal]func(int64, int) [][]byte{partition.Traces: encodetest.Traces, partition.Metrics: encodetest.Metrics}[signal]
+		var staged []Staged
+		rows := 0
+		for i, p := range generated(5, 3000) {
+			staged = append(staged, stage(t, e, []Entry{{Payload: p, ReceivedAt: encodetest.Start/1000 + int64(i)}}))
+			rows += staged[i].Rows
+		}
+		r := db.Query(query + " FROM read_json(" + duckdbtest.Quote(savedAs(t, "object.jsonl.zst", object(t, e, staged...))) + ")")
+		want := map[partition.Signal]string{
+			partition.Traces:  "[[%d true BIGINT true true true true 5 true]]",
+			partition.Metrics: "[[%d true BIGINT DOUBLE BIGINT[] DOUBLE[] true 0 true]]",
+		}[signal]
+		if got := fmt.Sprint(r.Rows); got != fmt.Sprintf(want, rows) {
+			t.Errorf("%s: DuckDB says %s", signal, got)
+		}
+	}
+}
+
+// DuckDB reads values that are not of their column's usual kind, with the columns
+// spelled out.
+func TestDuckDBReadsOddDoublesOfLines(t *testing.T) {
+	db := duckdbtest.Open(t)
+	e := newTestEncoder(t, Spec{Signal: partition.Metrics, Format: "jsonl", Codec: "none"})
+	path := savedAs(t, "odd.jsonl", object(t, e, stage(t, e, metricsEntries(t, extremeMetrics))))
+	r := db.Query(`SELECT count(*), count(*) FILTER (isnan(value_double)), count(*) FILTER (isinf(value_double)), count(*) FILTER (isnan(explicit_bounds[1])),
+		min(value_int), max(value_int), min(count) FROM read_json(` + duckdbtest.Quote(path) +
+		`, columns = {value_double: 'DOUBLE', value_int: 'BIGINT', count: 'BIGINT', explicit_bounds: 'DOUBLE[]'})`)
+	if got := fmt.Sprint(r.Rows); got != "[[32 1 2 1 -9223372036854775808 9223372036854775807 -1]]" {
+		t.Errorf("DuckDB says %s", got)
 	}
 }
 

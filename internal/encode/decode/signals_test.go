@@ -230,6 +230,11 @@ func FuzzRoundTripOfSignals(f *testing.F) {
 	coders := map[partition.Signal]coder{}
 	for _, s := range signals() {
 		by, all := s.encoders(f)
+		for name := range all { // each costs as much as another, and these have all that there is
+			if name != "parquet snappy, promoted" && name != "jsonl none" {
+				delete(all, name)
+			}
+		}
 		coders[s.name] = coder{by, all}
 		for i := range 20 {
 			f.Add(rapid.Custom(func(t *rapid.T) []byte { return s.world(world{t}) }).Example(i))

@@ -36,14 +36,25 @@ func cpu() time.Duration {
 // BenchmarkFloor measures the encoder beside compressing the same lines alone,
 // in turns, and prints the ratio of their CPU times. Run it with -benchtime 1x.
 func BenchmarkFloor(b *testing.B) {
-	calls := batches(encodetest.Logs(42, benchRecords))
-	for _, codec := range []string{"zstd", "gzip"} {
-		b.Run(codec, func(b *testing.B) { benchmarkFloor(b, calls, codec) })
+	for _, s := range signals() {
+		calls := batches(s.generated(42, benchRecords))
+		for _, codec := range []string{"zstd", "gzip"} {
+			b.Run(string(s.signal)+"/"+codec, func(b *testing.B) { benchmarkFloor(b, calls, Config{Signal: s.signal, Codec: codec}) })
+		}
 	}
 }
 
-func benchmarkFloor(b *testing.B, calls [][]Entry, codec string) {
-	c := Config{Signal: partition.Logs, Codec: codec}
+type signal struct {
+	signal    partition.Signal
+	generated func(seed int64, n int) [][]byte
+}
+
+func signals() []signal {
+	return []signal{{partition.Logs, encodetest.Logs}, {partition.Traces, encodetest.Traces}, {partition.Metrics, encodetest.Metrics}}
+}
+
+func benchmarkFloor(b *testing.B, calls [][]Entry, c Config) {
+	codec := c.Codec
 	e := newEncoder(b, c)
 	c.Codec = "none"
 	lines := stageAll(b, newEncoder(b, c), calls)
@@ -88,17 +99,19 @@ func stageAll(t testing.TB, e *Encoder, calls [][]Entry) (out [][]byte) {
 }
 
 func BenchmarkStage(b *testing.B) {
-	calls := batches(encodetest.Logs(42, 20_000))
-	for _, codec := range []string{"zstd", "gzip", "none"} {
-		b.Run(codec, func(b *testing.B) {
-			e := newEncoder(b, Config{Signal: partition.Logs, Codec: codec})
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, call := range calls {
-					stage(b, e, call)
+	for _, s := range signals() {
+		calls := batches(s.generated(42, 20_000))
+		for _, codec := range []string{"zstd", "gzip", "none"} {
+			b.Run(string(s.signal)+"/"+codec, func(b *testing.B) {
+				e := newEncoder(b, Config{Signal: s.signal, Codec: codec})
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, call := range calls {
+						stage(b, e, call)
+					}
 				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20_000, "ns/record")
-		})
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/20_000, "ns/record")
+			})
+		}
 	}
 }
