@@ -13,8 +13,16 @@ import (
 	"github.com/s3window/s3window/testbed/load"
 )
 
+// filed has windows of many objects: by their own hour and service, cut at a
+// size.
+const filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8}`
+
+// all are the signals that load sends in turn.
+func all() []string { return []string{"logs", "traces", "metrics"} }
+
 // I1: whatever step of the way from WAL to manifest the collector is killed
-// at, every acknowledged record is in exactly one committed window.
+// at, every acknowledged record is in exactly one committed window; whether a
+// window is one object or many.
 func TestSIGKILLAtEveryStep(t *testing.T) {
 	points := []string{"after_seal", "mid_upload", "after_upload", "after_acquire", "after_manifest", "after_confirm", "mid_trim"}
 	if !testing.Short() {
@@ -22,13 +30,16 @@ func TestSIGKILLAtEveryStep(t *testing.T) {
 			points = append(points, p+":3")
 		}
 	}
-	for _, point := range points {
+	for i, point := range points {
 		t.Run(caseName(point), func(t *testing.T) {
 			t.Parallel()
 			l := labtest.New(t)
 			c := l.Replica("gw")
+			if i%2 == 1 {
+				c.Config = append(c.Config, filed)
+			}
 			c.StartToCrash(point)
-			sending := l.Send(load.Options{}, c)
+			sending := l.Send(load.Options{Signals: all(), Late: true}, c)
 			c.AwaitCrash()
 			// Killed again at the same step while it recovers.
 			c.StartToCrash(point)
@@ -52,8 +63,8 @@ func TestSIGKILLAtRandomTimes(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, seed))
-	c := l.Replica("gw")
-	sending := l.Send(load.Options{Rate: 2000, Senders: 8}, c)
+	c := l.Replica("gw", filed)
+	sending := l.Send(load.Options{Rate: 2000, Senders: 8, Signals: all(), Late: true}, c)
 	for range kills {
 		c.Start()
 		time.Sleep(200*time.Millisecond + time.Duration(random.IntN(3000))*time.Millisecond)

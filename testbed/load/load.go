@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
@@ -25,6 +24,8 @@ type Options struct {
 	Duration  time.Duration // 0 = until the context ends
 	BodyBytes int           // least size of a body
 	Timeout   time.Duration // of one request; default 10 s
+	Signals   []string      // logs, traces, metrics: those of the requests in turn; default logs
+	Late      bool          // a record of twenty is some hours old
 }
 
 // Stats counts what a run did. Its fields grow while the run lasts.
@@ -54,6 +55,9 @@ func Run(ctx context.Context, o Options, j *Journal, stats *Stats) error {
 	}
 	if stats == nil {
 		stats = &Stats{}
+	}
+	if o.Signals == nil {
+		o.Signals = []string{"logs"}
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	for n := range o.Senders {
@@ -89,7 +93,7 @@ func (s *sender) run(ctx context.Context) error {
 		return fmt.Errorf("dial %q: %w", endpoint, err)
 	}
 	defer conn.Close()
-	client := plogotlp.NewGRPCClient(conn)
+	client := newClients(conn)
 	pace := newPace(s.Rate, s.Senders*s.Records)
 	defer pace.stop()
 	for seq := 0; pace.wait(ctx); seq++ {
@@ -106,7 +110,7 @@ func (s *sender) run(ctx context.Context) error {
 
 // send sends one request and journals its outcome. It does not end with the
 // run's context: an answer that is on its way is worth waiting for.
-func (s *sender) send(client plogotlp.GRPCClient, seq int) (acked bool, err error) {
+func (s *sender) send(client clients, seq int) (acked bool, err error) {
 	request := fmt.Sprintf("%s-%d-%06d", s.Run, s.number, seq)
 	records := share(s.Tenants, seq+s.number, s.Records)
 	if err := s.journal.write(entry{Request: request, State: "sent", Records: records}); err != nil {
@@ -114,11 +118,8 @@ func (s *sender) send(client plogotlp.GRPCClient, seq int) (acked bool, err erro
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 	defer cancel()
-	resp, sendErr := client.Export(ctx, plogotlp.NewExportRequestFromLogs(logs(request, records, s.BodyBytes)))
-	if sendErr == nil && resp.PartialSuccess().RejectedLogRecords() > 0 {
-		sendErr = errors.New(resp.PartialSuccess().ErrorMessage())
-	}
-	if sendErr != nil {
+	made := maker{request: request, bodyBytes: s.BodyBytes, late: s.Late, now: time.Now()}
+	if sendErr := client.send(ctx, s.Signals[seq%len(s.Signals)], made, records); sendErr != nil {
 		answer := sendErr.Error()
 		s.stats.LastError.Store(&answer)
 		s.stats.Errors.Add(1)

@@ -1,4 +1,4 @@
-// Command load sends OTLP logs to collectors and journals what they
+// Command load sends OTLP to collectors and journals what they
 // acknowledged.
 package main
 
@@ -27,6 +27,8 @@ func run() error {
 	var o load.Options
 	endpoints := flag.String("endpoints", "127.0.0.1:4317", "OTLP gRPC receivers, comma-separated")
 	tenants := flag.String("tenants", "acme,globex,initech", "values of tenant.id, comma-separated")
+	signals := flag.String("signals", "logs", "logs, traces, metrics: what the requests are in turn, comma-separated")
+	flag.BoolVar(&o.Late, "late", false, "a record of twenty is some hours old")
 	path := flag.String("journal", "", "file to append the journal to (required)")
 	flag.StringVar(&o.Run, "run", fmt.Sprintf("run%d", time.Now().Unix()), "begins every id")
 	flag.IntVar(&o.Senders, "senders", 4, "requests in flight")
@@ -39,6 +41,7 @@ func run() error {
 		return errors.New("-journal is required")
 	}
 	o.Endpoints, o.Tenants = strings.Split(*endpoints, ","), strings.Split(*tenants, ",")
+	o.Signals = strings.Split(*signals, ",")
 	f, err := os.OpenFile(*path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
