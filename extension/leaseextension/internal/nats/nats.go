@@ -35,6 +35,10 @@ const (
 	askTries   = 10
 	askTimeout = 500 * time.Millisecond
 
+	// publishTimeout is how long an acknowledgement may take. The client does
+	// not notice that one was lost with its connection.
+	publishTimeout = 2 * time.Second
+
 	// listers is how many registers List reads at once.
 	listers = 8
 )
@@ -166,6 +170,8 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 
 // publish sends a message that stays if its subject's last one is number at.
 func (s *Store) publish(ctx context.Context, conn *connection, key string, msg *natsgo.Msg, at uint64) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
 	ack, err := conn.jetstream.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithExpectStream(s.stream))
 	if err == nil {
 		return strconv.FormatUint(ack.Sequence, 10), nil
