@@ -49,7 +49,7 @@ lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds t
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	go vet -tags e2e ./...
 	$(BIN)/golangci-lint run --allow-parallel-runners ./...
-	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet -tags kubernetes ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of the modules beside the main one, which follow its versions
@@ -74,6 +74,10 @@ soak: build test-tools ## SOAK=10m of a fleet under load that is killed, frozen 
 .PHONY: faults
 faults: build test-tools servers ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone, OUTAGE_RATE records/s meanwhile
 	S3WINDOW_OUTAGE=$${OUTAGE:-1m} S3WINDOW_OUTAGE_RATE=$${OUTAGE_RATE:-} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/
+
+.PHONY: kubernetes
+kubernetes: servers $(BIN)/kube-apiserver ## leases in a real Kubernetes API server, which is built once (ten minutes of two cores)
+	cd extension/leaseextension/kuberneteslease && go test -tags kubernetes -count=1 -v -timeout 20m -run '^TestReal' ./...
 
 .PHONY: bench
 bench: $(BIN)/versitygw ## the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks
@@ -115,6 +119,12 @@ $(BIN)/mdatagen: tools/go.mod
 
 $(BIN)/golangci-lint: tools/go.mod
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+
+# A module of its own: Kubernetes pins hundreds of versions.
+$(BIN)/kube-apiserver: testbed/servers/kubeapiserver/go.mod
+	@echo "==> build kube-apiserver (once, takes minutes)"; mkdir -p $(BIN)
+	cd testbed/servers/kubeapiserver && CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $@ k8s.io/kubernetes/cmd/kube-apiserver
+	@touch $@
 
 # Not in tools/go.mod: it is a server for tests, with versions of its own.
 $(BIN)/versitygw:

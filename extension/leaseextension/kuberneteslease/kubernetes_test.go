@@ -32,7 +32,8 @@ func open(t testing.TB, kubeconfig string) *Store {
 	return store
 }
 
-// TestConformance runs against apiServer, which is not a Kubernetes.
+// TestConformance runs against apiServer, which is not a Kubernetes;
+// TestRealConformance runs against one.
 func TestConformance(t *testing.T) {
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		_, kubeconfig := serve(t)
