@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"testing"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
@@ -87,5 +89,36 @@ func (n pointNormal) summary(p pmetric.SummaryDataPoint) {
 	for _, q := range p.QuantileValues().All() {
 		n.set(true, q.Quantile(), q.SetQuantile)
 		n.set(true, q.Value(), q.SetValue)
+	}
+}
+
+// Metrics share a head only if they are equal in all of it.
+func TestMetricsThatDifferInOneThing(t *testing.T) {
+	x := pmetric.NewMetrics()
+	ms := x.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics()
+	for _, change := range []func(pmetric.Metric){
+		func(pmetric.Metric) {},
+		func(m pmetric.Metric) { m.SetName("n") },
+		func(m pmetric.Metric) { m.SetDescription("n") },
+		func(m pmetric.Metric) { m.SetUnit("n") },
+		func(m pmetric.Metric) { m.Metadata().PutStr("k", "1") },
+		func(m pmetric.Metric) { m.Metadata().PutInt("k", 1) },
+		func(m pmetric.Metric) { m.Sum().SetIsMonotonic(true) },
+		func(pmetric.Metric) {},
+		func(m pmetric.Metric) { m.Sum().SetAggregationTemporality(pmetric.AggregationTemporalityDelta) },
+		func(m pmetric.Metric) { m.SetEmptyGauge().DataPoints().AppendEmpty() },
+	} {
+		m := ms.AppendEmpty()
+		m.SetEmptySum().DataPoints().AppendEmpty()
+		change(m)
+	}
+	entries := []encode.Entry{{Payload: marshalMetrics(x)}}
+	s := signals()[1]
+	_, all := s.encoders(t)
+	for name, e := range all {
+		got, err := s.again(objectOf(t, s.name, e, entries))
+		if err != nil || string(got) != string(entries[0].Payload) {
+			t.Errorf("%s: %d bytes came back, want %d: %v", name, len(got), len(entries[0].Payload), err)
+		}
 	}
 }
