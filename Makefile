@@ -79,6 +79,10 @@ faults: build test-tools servers ## every fault of docs/reliability.md, one afte
 kubernetes: servers $(BIN)/kube-apiserver ## leases in a real Kubernetes API server, which is built once (ten minutes of two cores)
 	cd extension/leaseextension/kuberneteslease && go test -tags kubernetes -count=1 -v -timeout 20m -run '^TestReal' ./...
 
+.PHONY: compat
+compat: $(BIN)/versitygw ## every reader over every format, and the documentation's queries; installs the readers from PyPI; ENGINES="duckdb polars" runs some
+	@testbed/compat/run.sh
+
 .PHONY: bench
 bench: $(BIN)/versitygw ## the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks
 	go run ./testbed/bench/walbench

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"path"
 	"time"
 
 	"github.com/s3window/s3window/internal/encode"
@@ -69,10 +68,11 @@ func writeWindow(ctx context.Context, l *lake.Lake, id partition.ID, w window, s
 		return err
 	}
 	name := partition.ObjectName{Start: w.received(0), End: w.received(len(w.requests)), Writer: writer, Ext: o.Ext}
-	key := partition.ObjectKey(l.Prefix(), id, partition.AlignHour, name)
+	at := partition.Place{Time: name.Start, Align: partition.AlignHour}
 	if w.level != nil {
-		key = path.Join(path.Dir(key), "service="+*w.level, path.Base(key))
+		at.Levels = "service=" + *w.level
 	}
+	key := partition.PlacedKey(l.Prefix(), id, at, name)
 	body := lake.NewBody(o.ContentType, o.Segments...)
 	put, err := l.PutObject(ctx, key, body, lake.ObjectMeta{Records: o.Records, MinTime: o.MinTime, MaxTime: o.MaxTime, Encoder: o.Encoder})
 	if err != nil {

@@ -103,7 +103,7 @@ def line_value(text, letter):
     return json_text(text)
 
 
-def expected_line(c, row):
+def expected_line(c, row, nested=False):
     """expected_value for a field of JSON lines: promoted attributes stay in
     their maps, and values are of their own kind."""
     name, kind, v = c["name"], c["type"], row.get(c["name"])
@@ -114,14 +114,14 @@ def expected_line(c, row):
     if kind == "map":
         return ("object", *((e[0], line_value(e[1], e[2])) for e in v))
     if kind == "struct":
-        return ("object", *((f["name"], expected_line(f, row)) for f in c["of"]))
+        return ("object", *((f["name"], expected_line(f, row, True)) for f in c["of"]))
     if kind == "list":
         of = c["of"][0]
         if of["type"] == "struct":
             return ("list", *(expected_line(of, e) for e in v))
         return ("list", *(nested_double(e) if of["type"] == "double" else e for e in v))
     if kind == "double" and v is not None:
-        return double(v)
+        return nested_double(v) if nested else double(v)
     return v
 
 

@@ -84,7 +84,8 @@ class Engine:
                     yield key, lambda l=lake, s=signal: self.check_levels(l, s, l.levels == "mixed")
                 elif lake.format == "parquet":
                     yield f"{key} rows", lambda l=lake, s=signal: self.check_rows(l, s)
-                    yield f"{key} filters", lambda l=lake, s=signal: self.check_filters(l, s) + self.check_system(l, s)
+                    if lake.name == "parquet-zstd":
+                        yield f"{key} filters", lambda l=lake, s=signal: self.check_filters(l, s) + self.check_system(l, s)
                 elif self.lines is not None:
                     for t in "ordinary", "hostile":
                         yield f"{key} {t}", lambda l=lake, s=signal, t=t: self.check_lines(l, s, t == "ordinary")

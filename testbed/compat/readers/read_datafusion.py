@@ -1,5 +1,6 @@
+import urllib.parse
+
 import datafusion
-import pyarrow as pa
 from datafusion import SessionContext
 
 from common import arrow_type, columns, from_arrow, rendered_arrow
@@ -11,6 +12,9 @@ class Reader(Engine):
     date = number = False
     limits = {"mixed .*": ("Found mixed partition values", "directories with and without a level do not read together")}
     partition_types = {"tenant": "dictionary<string>", "dt": "dictionary<string>", "hour": "dictionary<string>", "signal": "dictionary<string>"}
+
+    def level(self, directory):
+        return urllib.parse.unquote(directory)
 
     def version(self):
         return datafusion.__version__
