@@ -83,8 +83,11 @@ func (s Spec) validate() error {
 	default:
 		errs = append(errs, fmt.Errorf("format %q is neither parquet nor jsonl", s.Format))
 	}
-	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 || s.ObjectBytes < 0 {
-		errs = append(errs, errors.New("row group or object sizes are negative"))
+	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 {
+		errs = append(errs, errors.New("row group sizes are negative"))
+	}
+	if s.ObjectBytes < 0 {
+		errs = append(errs, errors.New("the size of objects is negative"))
 	}
 	errs = append(errs, s.validateColumns()...)
 	return errors.Join(append(errs, s.validateLevels()...)...)

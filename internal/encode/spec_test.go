@@ -16,6 +16,8 @@ func TestSpecIsValidated(t *testing.T) {
 		`codec "zstd" with level "9"`:   func(s *Spec) { s.Level = "9" },
 		`codec "snappy" with level`:     func(s *Spec) { s.Codec, s.Level = "snappy", "3" },
 		`row group sizes`:               func(s *Spec) { s.RowGroupRows = -1 },
+		`size of objects`:               func(s *Spec) { s.ObjectBytes = -1 },
+		`0 places are not`:              func(s *Spec) { s.Filing = &Filing{} },
 		`names 0 attributes`:            func(s *Spec) { s.Columns = []Column{{As: "x"}} },
 		`names 2 attributes`:            func(s *Spec) { s.Columns = []Column{{As: "x", Attribute: "a", ScopeAttribute: "b"}} },
 		`"ts", which is empty or taken`: func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },

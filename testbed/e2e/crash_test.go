@@ -13,16 +13,19 @@ import (
 	"github.com/s3window/s3window/testbed/load"
 )
 
-// filed has windows of many objects: by their own hour and service, cut at a
-// size.
-const filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8}`
+// filed has windows of many objects, by their own hour and service; lines has
+// them in the other format.
+const (
+	filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8}`
+	lines = `yaml:exporters::s3window: {format: jsonl, jsonl: {compression: gzip}}`
+)
 
 // all are the signals that load sends in turn.
 func all() []string { return []string{"logs", "traces", "metrics"} }
 
 // I1: whatever step of the way from WAL to manifest the collector is killed
 // at, every acknowledged record is in exactly one committed window; whether a
-// window is one object or many.
+// window is one object or many, and in either format.
 func TestSIGKILLAtEveryStep(t *testing.T) {
 	points := []string{"after_seal", "mid_upload", "after_upload", "after_acquire", "after_manifest", "after_confirm", "mid_trim"}
 	if !testing.Short() {
@@ -35,9 +38,7 @@ func TestSIGKILLAtEveryStep(t *testing.T) {
 			t.Parallel()
 			l := labtest.New(t)
 			c := l.Replica("gw")
-			if i%2 == 1 {
-				c.Config = append(c.Config, filed)
-			}
+			c.Config = [][]string{nil, {filed}, {lines}, {filed, lines}}[i%4]
 			c.StartToCrash(point)
 			sending := l.Send(load.Options{Signals: all(), Late: true}, c)
 			c.AwaitCrash()
