@@ -14,6 +14,7 @@ type metrics struct {
 	temporalities otlp.Enum
 	point         point
 	exemplars     list
+	starts        stamp // which lie in another second than the points' times
 }
 
 func newMetrics(columns []Column) *metrics {
@@ -108,7 +109,7 @@ const (
 func (x *metrics) line(out *lines, kind uint64) int {
 	p := &x.point
 	b, ts := out.begin(p.time)
-	b = out.stamp.appendNanos(append(b, `,"start_time_unix_nano":`...), p.start)
+	b = x.starts.appendNanos(append(b, `,"start_time_unix_nano":`...), p.start)
 	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), p.time)
 	b = append(append(b, `,"received_at":`...), out.receivedText...)
 	b = append(b, x.metric.fields...)

@@ -7,25 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// stamp writes times. It remembers the last second.
+// stamp writes times. It remembers the last second in each of its forms.
 type stamp struct {
-	sec    int64
-	text   []byte // of RFC 3339, everything before the fraction
-	digits []byte // the second in decimal
-}
-
-func (s *stamp) set(sec int64) {
-	if sec == s.sec && len(s.text) > 0 {
-		return
-	}
-	s.sec = sec
-	s.text = time.Unix(sec, 0).UTC().AppendFormat(s.text[:0], `"2006-01-02T15:04:05.`)
-	s.digits = strconv.AppendInt(s.digits[:0], sec, 10)
+	textOf   int64
+	text     []byte // of RFC 3339, everything before the fraction
+	digitsOf int64
+	digits   []byte // the second in decimal
 }
 
 // append appends a time as a JSON string in RFC 3339.
 func (s *stamp) append(dst []byte, sec int64, nano uint32) []byte {
-	s.set(sec)
+	if sec != s.textOf || len(s.text) == 0 {
+		s.textOf, s.text = sec, time.Unix(sec, 0).UTC().AppendFormat(s.text[:0], `"2006-01-02T15:04:05.`)
+	}
 	dst = appendNine(append(dst, s.text...), nano)
 	return append(dst, 'Z', '"')
 }
@@ -36,7 +30,9 @@ func (s *stamp) appendNanos(dst []byte, nanos uint64) []byte {
 	if nanos < 1e9 || nanos > math.MaxInt64 {
 		return strconv.AppendInt(dst, int64(nanos), 10)
 	}
-	s.set(int64(nanos / 1e9))
+	if sec := int64(nanos / 1e9); sec != s.digitsOf || len(s.digits) == 0 {
+		s.digitsOf, s.digits = sec, strconv.AppendInt(s.digits[:0], sec, 10)
+	}
 	return appendNine(append(dst, s.digits...), uint32(nanos%1e9))
 }
 
