@@ -71,6 +71,9 @@ func TestNetworkToTheLeaseStore(t *testing.T) {
 		{"connections break in the middle of every write to the lease store", tcptest.Rule{Do: tcptest.CutRequest, Mark: writes}, "commit"},
 		{"every other answer of the lease store to a write is lost with its connection", tcptest.Rule{Do: tcptest.LoseAnswer, Mark: writes, Every: 2}, ""},
 	} {
+		if testing.Short() && c.rule.Delay > 0 {
+			continue // slow in itself; the same with S3 runs
+		}
 		onStores(t, n, c.fault, func(t *testing.T, fault string, s *store) {
 			r := start(t, fault, s.config)
 			r.broken()
