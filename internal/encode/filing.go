@@ -43,6 +43,9 @@ const (
 	// joinBytes bounds the raw size of what is joined to a row group: it is
 	// memory beside everything else.
 	joinBytes = 8 << 20
+	// filedBytes is what a filed costs in memory beside what it refers to, with
+	// what the slice that holds it has to spare.
+	filedBytes = 384
 )
 
 // stageFiled is Stage for records that go to several places.
@@ -65,12 +68,16 @@ func (e *Encoder) stageFiled(entries []Entry) (Staged, error) {
 			return out, nil
 		}
 		// An entry that is malformed in one place is left out of all.
-		for i := len(in) - 1; i >= 0; i-- {
+		good := 0
+		for i := range in {
 			if why, ok := bad[i]; ok {
 				rejected = append(rejected, Rejected{Index: of[i], Err: why})
-				of, in = append(of[:i], of[i+1:]...), append(in[:i], in[i+1:]...)
+				continue
 			}
+			of[good], in[good] = of[i], in[i]
+			good++
 		}
+		of, in = of[:good], in[:good]
 	}
 }
 
@@ -127,10 +134,11 @@ func (e *Encoder) carry(out *Staged, small []route.Piece, bad map[int]error) err
 	}
 	out.add(s)
 	out.Bytes += s.Size // when it is joined
+	var k carrier
 	for _, p := range small {
-		c := appendCarried(p.Entries)
+		c := k.pack(p.Entries)
 		out.filed = append(out.filed, filed{Place: p.Place, items: p.Items, carried: c, raw: p.Bytes})
-		out.Bytes += int64(len(c))
+		out.Bytes += int64(len(c)) + filedBytes
 	}
 	return nil
 }
@@ -157,19 +165,23 @@ func toEntries(in []route.Entry) []Entry {
 	return out
 }
 
-// appendCarried packs entries: for each the length of its payload, when it was
-// received, and the payload; all of it in one S2 block.
-func appendCarried(entries []route.Entry) []byte {
-	var b []byte
+// carrier packs what is carried; it keeps its memory from call to call.
+type carrier struct{ raw, packed []byte }
+
+// pack packs entries: for each the length of its payload, when it was received,
+// and the payload; all of it in one S2 block, which has no capacity beyond it.
+func (k *carrier) pack(entries []route.Entry) []byte {
+	k.raw = k.raw[:0]
 	for _, e := range entries {
-		b = binary.AppendUvarint(b, uint64(len(e.Payload)))
-		b = binary.AppendVarint(b, e.ReceivedAt)
-		b = append(b, e.Payload...)
+		k.raw = binary.AppendUvarint(k.raw, uint64(len(e.Payload)))
+		k.raw = binary.AppendVarint(k.raw, e.ReceivedAt)
+		k.raw = append(k.raw, e.Payload...)
 	}
-	return s2.EncodeBetter(nil, b)
+	k.packed = s2.EncodeBetter(k.packed[:cap(k.packed)], k.raw)
+	return append(make([]byte, 0, len(k.packed)), k.packed...)
 }
 
-// readCarried reverses appendCarried. The payloads share memory.
+// readCarried reverses pack. The payloads share memory.
 func readCarried(to []Entry, carried []byte) ([]Entry, error) {
 	b, err := s2.Decode(nil, carried)
 	if err != nil {

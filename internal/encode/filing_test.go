@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
@@ -257,6 +258,21 @@ func TestFilingIsDeterministic(t *testing.T) {
 		require.Greater(t, len(first), 10)
 		require.True(t, slices.ContainsFunc(first, func(n string) bool { return strings.HasPrefix(path.Base(n), "2 ") }), "a place with two parts")
 	}
+}
+
+// What a Staged says that it holds is what it holds.
+func TestCarriedRecordsAreCounted(t *testing.T) {
+	spec := testSpec()
+	spec.Filing = serviceFiling()
+	e := newTestEncoder(t, spec)
+	s := stage(t, e, benchEntries(3000))
+	require.Greater(t, len(s.filed), 5)
+	var held int64
+	for _, f := range s.filed {
+		held += int64(unsafe.Sizeof(f)) + int64(cap(f.carried))
+	}
+	require.LessOrEqual(t, held, s.Bytes-s.Size)
+	require.Less(t, held, 2*(s.Bytes-s.Size))
 }
 
 func TestLevelsAndColumnsHaveNamesOfTheirOwn(t *testing.T) {

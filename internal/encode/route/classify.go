@@ -49,7 +49,7 @@ func (s *split) record(b []byte, f field, in int32, of item) int {
 			return err
 		}
 	}
-	s.leaves = append(s.leaves, leaf{uint32(f.start), uint32(f.end), in, 1, s.place(period)})
+	s.leaf(f, in, 1, period)
 	return 0
 }
 
@@ -112,6 +112,10 @@ func (s *split) values(source int, message []byte, attributes uint64) int {
 			if s.text[l], at = scalar(s.text[l], v); at < 0 {
 				return at
 			}
+			if len(s.text[l]) > partition.MaxEscaped {
+				// Once here, not for each of the records that have it.
+				s.text[l] = append(s.text[l][:0], partition.Tenant(string(s.text[l]))...)
+			}
 		}
 	}
 	s.stale = true
@@ -128,11 +132,15 @@ func scalar(to []byte, v otlp.Value) ([]byte, int) {
 	return to, 0
 }
 
-// place numbers the place of the values at hand and a period.
+// place numbers the place of the values at hand and a period. It is negative
+// where too many were met before.
 func (s *split) place(period int64) int32 {
 	if s.stale {
 		s.current, s.stale = s.levels(), false
 		s.last.number = -1
+	}
+	if s.current < 0 {
+		return -1
 	}
 	if s.last.number >= 0 && s.last.period == period {
 		return s.last.number
@@ -140,6 +148,9 @@ func (s *split) place(period int64) int32 {
 	key := placeKey{period, s.current}
 	n, ok := s.numbers[key]
 	if !ok {
+		if len(s.places) >= maxMet {
+			return -1
+		}
 		n = int32(len(s.places))
 		s.numbers[key] = n
 		s.places = append(s.places, Place{period, s.names[s.current]})
@@ -153,7 +164,8 @@ type placeKey struct {
 	levels int32 // number in split.names
 }
 
-// levels numbers the levels of the values at hand.
+// levels numbers the levels of the values at hand. It is negative where too
+// many were met before.
 func (s *split) levels() int32 {
 	s.key = s.key[:0]
 	for _, t := range s.text {
@@ -173,6 +185,9 @@ func (s *split) levels() int32 {
 	// Values that are written alike (1 and "1") have one place.
 	n, ok := s.byName[name]
 	if !ok {
+		if len(s.names) >= maxMet {
+			return -1
+		}
 		n = int32(len(s.names))
 		s.names = append(s.names, name)
 		s.byName[name] = n

@@ -19,5 +19,7 @@
 //     the future: its clock is wrong, or it is so late that it would make an
 //     object of its own for every such hour;
 //   - those of the places with the fewest records, where there are too many
-//     places in one call.
+//     places in one call, or where what is around their records (a resource may
+//     be large) would be copied too often;
+//   - those of the places that are met last, where there are far too many.
 package route

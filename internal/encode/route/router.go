@@ -52,8 +52,15 @@ const (
 	ofRecord
 )
 
-// maxPayload bounds an entry; offsets within one are 32 bits.
-const maxPayload = 1 << 31
+const (
+	// maxPayload bounds an entry; offsets within one are 32 bits.
+	maxPayload = 1 << 31
+	// maxMet bounds the places that are told apart in one call.
+	maxMet = 1 << 16
+	// maxCopies bounds the copies of what is around the items, in sizes of the
+	// call's entries.
+	maxCopies = 3
+)
 
 // New returns a Router. The error names everything that is wrong with rule.
 func New(rule Rule, signal partition.Signal) (*Router, error) {
@@ -88,16 +95,18 @@ func (r *Router) Rule() *Rule { return &r.rule }
 func (r *Router) Split(entries []Entry) Dealt {
 	s := newSplit(r)
 	var out Dealt
+	var bytes int64
 	for i, e := range entries {
 		from := s.mark()
 		if err := s.entry(e); err != nil {
 			s.rewind(from)
 			out.Rejected = append(out.Rejected, Rejected{i, err})
 		}
+		bytes += int64(len(e.Payload))
 		s.ends = append(s.ends, len(s.leaves))
 	}
-	out.Skewed = s.skewed
-	out.Refiled = s.limit(r.limit)
+	s.limit(r.limit, bytes)
+	out.Skewed, out.Refiled = s.skewed, s.refiled
 	out.Pieces = s.pieces(entries)
 	return out
 }

@@ -26,9 +26,11 @@ type split struct {
 		number int32
 	}
 
-	// The entry at hand.
-	received int64
-	skewed   int64
+	rested int32 // number of the rest's place; negative until it is needed
+
+	refiled, skewed int64 // items
+
+	received int64 // of the entry at hand
 
 	// The values at hand, one per level.
 	keys    []string
@@ -45,7 +47,7 @@ type split struct {
 func newSplit(r *Router) *split {
 	n := len(r.rule.By)
 	s := &split{
-		router: r, numbers: map[placeKey]int32{}, byName: map[string]int32{}, known: map[string]int32{},
+		router: r, rested: -1, numbers: map[placeKey]int32{}, byName: map[string]int32{}, known: map[string]int32{},
 		keys: make([]string, n), found: make([]bool, n), text: make([][]byte, n), stale: true,
 	}
 	for i, l := range r.rule.By {
@@ -58,21 +60,37 @@ func newSplit(r *Router) *split {
 // Places stay: one without leaves gives no piece.
 type mark struct {
 	leaves, containers, spans int
-	skewed                    int64
+	refiled, skewed           int64
 }
 
-func (s *split) mark() mark { return mark{len(s.leaves), len(s.containers), len(s.spans), s.skewed} }
+func (s *split) mark() mark {
+	return mark{len(s.leaves), len(s.containers), len(s.spans), s.refiled, s.skewed}
+}
 
 func (s *split) rewind(m mark) {
 	s.leaves, s.containers, s.spans = s.leaves[:m.leaves], s.containers[:m.containers], s.spans[:m.spans]
-	s.skewed, s.depth = m.skewed, 0
+	s.refiled, s.skewed, s.depth = m.refiled, m.skewed, 0
+}
+
+// restPlace numbers the place of what cannot have one of its own.
+func (s *split) restPlace() int32 {
+	if s.rested < 0 {
+		rest := s.router.rule.Rest()
+		if s.rested = int32(slices.Index(s.places, rest)); s.rested < 0 {
+			s.rested = int32(len(s.places))
+			s.places = append(s.places, rest)
+		}
+	}
+	return s.rested
 }
 
 // limit merges the places with the fewest items into the rest where there are
-// more than n, and says how many items that moved.
-func (s *split) limit(n int) (moved int64) {
-	if len(s.places) <= n {
-		return 0
+// more than n, or where what is around their items would be copied too often:
+// bytes is the size of the entries.
+func (s *split) limit(n int, bytes int64) {
+	copies, all := s.copies()
+	if len(s.places) <= n && all <= maxCopies*bytes {
+		return
 	}
 	items := make([]int64, len(s.places))
 	for _, l := range s.leaves {
@@ -83,25 +101,49 @@ func (s *split) limit(n int) (moved int64) {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(items[b], items[a]) })
-	rest := s.router.rule.Rest()
-	to := int32(slices.Index(s.places, rest))
-	if to < 0 {
-		to = int32(len(s.places))
-		s.places = append(s.places, rest)
-	}
+	rest := s.restPlace()
 	gone := make([]bool, len(s.places))
-	for _, p := range order[n:] {
-		if p != to {
+	kept, copied := 0, int64(0)
+	for _, p := range order {
+		if kept < n && copied+copies[p] <= maxCopies*bytes {
+			kept, copied = kept+1, copied+copies[p]
+			continue
+		}
+		if p != rest {
 			gone[p] = true
-			moved += items[p]
+			s.refiled += items[p]
 		}
 	}
 	for i := range s.leaves {
 		if gone[s.leaves[i].place] {
-			s.leaves[i].place = to
+			s.leaves[i].place = rest
 		}
 	}
-	return moved
+}
+
+// copies gives, for each place, the size of what is around its items: of every
+// container that has some of them. all is their sum.
+func (s *split) copies() (of []int64, all int64) {
+	of = make([]int64, len(s.places))
+	last := make([]int32, len(s.places)) // the container of a place's leaf before
+	for i := range last {
+		last[i] = -1
+	}
+	for _, l := range s.leaves {
+		// Containers are numbered from the outside in, and one that a place has
+		// left does not come again: up to where both meet, all are new.
+		for a, b := l.in, last[l.place]; a != b; {
+			if b > a {
+				b = s.containers[b].parent
+				continue
+			}
+			of[l.place] += s.containers[a].size
+			all += s.containers[a].size
+			a = s.containers[a].parent
+		}
+		last[l.place] = l.in
+	}
+	return of, all
 }
 
 // pieces gives the entries of every place.

@@ -15,6 +15,7 @@ type container struct {
 	parent   int32 // -1 for a group, which stands in the request itself
 	tag      uint64
 	from, to int32 // spans[from:to] are its content beside those
+	size     int64 // of that content
 }
 
 // span is a part of an entry's payload.
@@ -119,8 +120,19 @@ func (s *split) wholeGroup(b []byte, g field, scopes uint64) int {
 	if at < 0 || items == 0 {
 		return at
 	}
-	s.leaves = append(s.leaves, leaf{uint32(g.start), uint32(g.end), -1, int32(items), s.place(Own)})
+	s.leaf(g, -1, int32(items), Own)
 	return 0
+}
+
+// leaf adds a record, or a whole group, that belongs to a period and to the
+// values at hand.
+func (s *split) leaf(f field, in, items int32, period int64) {
+	n := s.place(period)
+	if n < 0 {
+		n = s.restPlace()
+		s.refiled += int64(items)
+	}
+	s.leaves = append(s.leaves, leaf{uint32(f.start), uint32(f.end), in, items, n})
 }
 
 // each visits the fields of g that have a tag.
@@ -270,5 +282,8 @@ func (r *rest) end() {
 	c.from = int32(len(r.s.spans))
 	r.s.spans = append(r.s.spans, r.spans...)
 	c.to = int32(len(r.s.spans))
+	for _, x := range r.spans {
+		c.size += int64(x.end - x.start)
+	}
 	r.s.depth--
 }
