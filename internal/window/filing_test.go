@@ -1,7 +1,6 @@
 package window
 
 import (
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -257,33 +256,4 @@ func replaceObject(t *testing.T, w *world, key string, more bool) {
 		lake.Body{Segments: o.Segments, Size: o.Size, SHA256: o.SHA256, ContentType: o.ContentType},
 		lake.ObjectMeta{Records: o.Records, MinTime: o.MinTime, MaxTime: o.MaxTime, Encoder: o.Encoder})
 	require.NoError(t, err)
-}
-
-// TestFits says what may stand for an object of a window.
-func TestFits(t *testing.T) {
-	ours := encode.Object{Records: 10, MinTime: 1, MaxTime: 9, SHA256: [32]byte{1}}
-	part := ours
-	part.Part = 2
-	same := lake.Object{Records: 10, MinTime: 1, MaxTime: 9, SHA256: hex.EncodeToString(ours.SHA256[:])}
-	other := same
-	other.SHA256 = strings.Repeat("0", 64)
-	more, times := other, other
-	more.Records, times.MaxTime = 11, 8
-	for name, c := range map[string]struct {
-		there lake.Object
-		ours  encode.Object
-		only  bool
-		want  bool
-	}{
-		"the same":                          {same, ours, false, true},
-		"written by another encoder":        {other, ours, false, true},
-		"other times":                       {times, ours, false, false},
-		"more":                              {more, ours, false, false},
-		"more, and the only object":         {more, ours, true, true},
-		"fewer, and the only object":        {lake.Object{Records: 9}, ours, true, false},
-		"the same part":                     {same, part, false, true},
-		"a part written by another encoder": {other, part, false, false},
-	} {
-		assert.Equal(t, c.want, fits(c.there, c.ours, c.only), name)
-	}
 }

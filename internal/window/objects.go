@@ -103,28 +103,35 @@ func (r *Runtime) putObject(ctx context.Context, w *sealedWindow, o encode.Objec
 	if err != nil {
 		return lake.Object{}, err
 	}
-	if !fits(put, o, only) {
+	if !fits(put, o, only, w.result.refiled > 0) {
 		return lake.Object{}, &takenError{key: key, there: put.Records, ours: o.Records}
 	}
 	w.keep(put)
 	return put, nil
 }
 
-// fits says whether what the bucket has under an object's key can stand for it.
+// fits says whether what the bucket has under an object's key can stand for it:
+// whether it has its records and no others that are owed. only says that the
+// window has no other object, refiled that records had to leave their places.
 //
-// It may have more records, where the window has no other object: the WAL lost
-// entries since an earlier attempt put them. They are in the bucket, so they
-// are committed. Of several objects each must have just its own rows, or one
-// would have those of another, or nobody. Those of a place follow from the
-// records; those of a part from how the encoder cuts.
-func fits(there lake.Object, ours encode.Object, only bool) bool {
+// The only object may have more records: the WAL lost entries since an earlier
+// attempt put them. They are in the bucket, so they are committed. Of several
+// objects each must have just its own rows, or one would have those of another,
+// or nobody. Those of a place follow from the records, so another version's
+// encoder may have written them otherwise. Those of a part follow from how the
+// encoder cuts, and where records were refiled, from all that the window has: if
+// the WAL lost some of it, other places may be the ones too many.
+func fits(there lake.Object, ours encode.Object, only, refiled bool) bool {
 	switch {
+	case there.SHA256 == hex.EncodeToString(ours.SHA256[:]):
+		return true
+	case refiled || ours.Part > 0:
+		return false
 	case only:
 		return there.Records >= ours.Records
-	case ours.Part == 0:
-		return there.Records == ours.Records && there.MinTime == ours.MinTime && there.MaxTime == ours.MaxTime
 	}
-	return there.SHA256 == hex.EncodeToString(ours.SHA256[:])
+	return there.Encoder != ours.Encoder &&
+		there.Records == ours.Records && there.MinTime == ours.MinTime && there.MaxTime == ours.MaxTime
 }
 
 // add counts an object that is in the bucket.

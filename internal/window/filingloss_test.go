@@ -1,0 +1,126 @@
+package window
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+
+	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
+	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/wal"
+)
+
+// ofService appends an entry per id. What stands before its dash is the
+// service; an id that begins with it has none. All have the same time.
+func (p *process) ofService(ids ...string) {
+	p.t.Helper()
+	for _, id := range ids {
+		ld := plog.NewLogs()
+		rl := ld.ResourceLogs().AppendEmpty()
+		service, _, _ := strings.Cut(id, "-")
+		rl.Resource().Attributes().PutStr("service.name", service)
+		lr := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		lr.Body().SetStr(id)
+		lr.SetTimestamp(pcommon.Timestamp(1e18))
+		b, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+		require.NoError(p.t, err)
+		require.NoError(p.t, p.wal.Append(p.t.Context(), wal.Record{Tenant: "acme", Signal: "logs", Items: 1, Payload: b}))
+	}
+}
+
+// TestEntriesThatAreLostBetweenAttempts has the WAL lose entries of a window
+// after its objects were uploaded, so that another directory is the one too
+// many: an object of as many records is there, and they are others.
+func TestEntriesThatAreLostBetweenAttempts(t *testing.T) {
+	for name, c := range map[string]struct{ kept, lost []string }{
+		"nothing":                         {ids("b", 5), nil},
+		"two directories trade places":    {append(ids("b", 3)[1:], ids("a", 2)...), ids("b", 1)},
+		"what is left is filed as rest":   {append(ids("b", 10)[9:], ids("", 8)[4:]...), append(ids("b", 9), ids("", 4)...)},
+		"a directory has fewer":           {append(ids("b", 10)[2:], ids("a", 3)...), ids("b", 2)},
+		"a directory goes":                {ids("b", 10), ids("a", 3)},
+		"the directory that was kept too": {ids("a", 3), ids("b", 10)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := newWorld(t)
+				d := newDisk()
+				spec := testSpec()
+				spec.Filing = &encode.Filing{Align: partition.AlignHour, MaxPlaces: 1, By: []encode.Level{{ResourceAttribute: "service.name", As: "service"}}}
+				p := w.start(d, settings{maxAge: 2 * time.Second, spec: spec})
+				w.bucket.Script(func(op laketest.Op) laketest.Fault {
+					if strings.Contains(op.Key, "/windows/") && op.Kind == laketest.PutIfAbsent {
+						return laketest.Fault{Before: errDown}
+					}
+					return laketest.Fault{}
+				})
+				p.ofService(append(c.lost, c.kept...)...)
+				time.Sleep(10 * time.Second)
+				p.crash()
+				w.bucket.Script(nil)
+				require.NotEmpty(t, w.uncommitted("acme"))
+				for _, id := range c.lost {
+					d.damage(t, id)
+				}
+				p = w.start(d, settings{maxAge: 2 * time.Second, spec: spec})
+				time.Sleep(2 * time.Minute)
+				p.quiet()
+				seen := map[string]int{}
+				for _, id := range w.bodies("acme") {
+					seen[id]++
+					assert.Equal(t, 1, seen[id], "%s is there once", id)
+				}
+				for _, id := range c.kept {
+					assert.Equal(t, 1, seen[id], "%s was not lost", id)
+				}
+				p.shutdown()
+			})
+		})
+	}
+}
+
+// TestFits says what may stand for an object of a window.
+func TestFits(t *testing.T) {
+	ours := encode.Object{Records: 10, MinTime: 1, MaxTime: 9, SHA256: [32]byte{1}, Encoder: "this"}
+	part := ours
+	part.Part = 2
+	same := lake.Object{Records: 10, MinTime: 1, MaxTime: 9, SHA256: hex.EncodeToString(ours.SHA256[:]), Encoder: "this"}
+	bytes := same
+	bytes.SHA256 = strings.Repeat("0", 64)
+	other := bytes
+	other.Encoder = "other"
+	more, first, last := other, other, other
+	more.Records, first.MinTime, last.MaxTime = 11, 2, 8
+	fewer := bytes
+	fewer.Records = 9
+	for name, c := range map[string]struct {
+		there         lake.Object
+		ours          encode.Object
+		only, refiled bool
+		want          bool
+	}{
+		"the same":                                {same, ours, false, false, true},
+		"the same, where records were refiled":    {same, ours, false, true, true},
+		"other bytes by the same encoder":         {bytes, ours, false, false, false},
+		"by another encoder":                      {other, ours, false, false, true},
+		"by another, where records were refiled":  {other, ours, false, true, false},
+		"begins later":                            {first, ours, false, false, false},
+		"ends earlier":                            {last, ours, false, false, false},
+		"more":                                    {more, ours, false, false, false},
+		"more, and the only object":               {more, ours, true, false, true},
+		"the only object, of what is left of all": {more, ours, true, true, false},
+		"other bytes, and the only object":        {bytes, ours, true, false, true},
+		"fewer, and the only object":              {fewer, ours, true, false, false},
+		"the same part":                           {same, part, false, false, true},
+		"a part by another encoder":               {other, part, false, false, false},
+	} {
+		assert.Equal(t, c.want, fits(c.there, c.ours, c.only, c.refiled), name)
+	}
+}
