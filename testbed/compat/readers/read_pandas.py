@@ -11,7 +11,7 @@ from engine import Engine, is_json, micros
 class Reader(Engine):
     name = "pandas"
     date = False
-    limits = {"jsonl-.* hostile": ("Value is too big", "the smallest int64 is refused")}
+    limits = {"jsonl-.* hostile": ("Value is too big|Range error", "the smallest int64 and denormal doubles are refused")}
     partition_types = {"tenant": "dictionary<string>", "signal": "dictionary<string>", "dt": "dictionary<string>", "hour": "dictionary<int32>"}
 
     def version(self):
@@ -59,7 +59,7 @@ class Reader(Engine):
         cols = [c for c in columns(lake.base, signal) if not is_json(c)]
         rows = []
         for f in files:
-            frame = pd.read_json(f, lines=True, dtype=False)
+            frame = pd.read_json(f, lines=True, dtype=False, precise_float=True)
             for r in frame.astype(object).where(frame.notna(), None).to_dict("records"):
                 rows.append({c["name"]: r[c["name"]] for c in cols} | {"ts": micros(r["ts"]), "received_at": micros(r["received_at"])})
         return rows
