@@ -84,7 +84,8 @@ compat: $(BIN)/versitygw ## every reader over every format, and the documentatio
 	@testbed/compat/run.sh
 
 .PHONY: bench
-bench: $(BIN)/versitygw ## the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks
+bench: build $(BIN)/versitygw ## what a collector costs, the queue beside exporterhelper's, the encoder beside zstd alone, then all Go benchmarks
+	go run ./testbed/bench/costbench
 	go run ./testbed/bench/walbench
 	GOMAXPROCS=1 go test -run '^$$' -bench Floor -benchtime 3x -benchmem ./internal/encode/...
 	go test -run '^$$' -bench . -benchtime 200ms -benchmem ./internal/...
