@@ -2,6 +2,7 @@ package window
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,20 +41,24 @@ func (p *process) ofService(ids ...string) {
 // after its objects were uploaded, so that another directory is the one too
 // many: an object of as many records is there, and they are others.
 func TestEntriesThatAreLostBetweenAttempts(t *testing.T) {
-	for name, c := range map[string]struct{ kept, lost []string }{
-		"nothing":                         {ids("b", 5), nil},
-		"two directories trade places":    {append(ids("b", 3)[1:], ids("a", 2)...), ids("b", 1)},
-		"what is left is filed as rest":   {append(ids("b", 10)[9:], ids("", 8)[4:]...), append(ids("b", 9), ids("", 4)...)},
-		"a directory has fewer":           {append(ids("b", 10)[2:], ids("a", 3)...), ids("b", 2)},
-		"a directory goes":                {ids("b", 10), ids("a", 3)},
-		"the directory that was kept too": {ids("a", 3), ids("b", 10)},
+	for name, c := range map[string]struct {
+		places     int
+		kept, lost []string
+	}{
+		"nothing":                       {1, ids("b", 5), nil},
+		"two directories trade places":  {1, append(ids("b", 3)[1:], ids("a", 2)...), ids("b", 1)},
+		"what is left is filed as rest": {1, append(ids("b", 10)[9:], ids("", 8)[4:]...), append(ids("b", 9), ids("", 4)...)},
+		"a directory has fewer":         {1, append(ids("b", 10)[2:], ids("a", 3)...), ids("b", 2)},
+		"a refiled directory goes":      {1, ids("b", 10), ids("a", 3)},
+		"the kept directory goes":       {1, ids("a", 3), ids("b", 10)},
+		"another is kept instead":       {2, slices.Concat(ids("a", 3), ids("c", 2), ids("", 1)), ids("b", 3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
 				d := newDisk()
 				spec := testSpec()
-				spec.Filing = &encode.Filing{Align: partition.AlignHour, MaxPlaces: 1, By: []encode.Level{{ResourceAttribute: "service.name", As: "service"}}}
+				spec.Filing = &encode.Filing{Align: partition.AlignHour, MaxPlaces: c.places, By: []encode.Level{{ResourceAttribute: "service.name", As: "service"}}}
 				p := w.start(d, settings{maxAge: 2 * time.Second, spec: spec})
 				w.bucket.Script(func(op laketest.Op) laketest.Fault {
 					if strings.Contains(op.Key, "/windows/") && op.Kind == laketest.PutIfAbsent {

@@ -67,7 +67,7 @@ func (r *Runtime) putPlace(ctx context.Context, w *sealedWindow, objects []encod
 	put := make([]lake.Object, len(objects))
 	var err error
 	for i, o := range objects {
-		if put[i], err = r.putObject(ctx, w, o, only && len(objects) == 1); err != nil {
+		if put[i], err = r.putObject(ctx, w, o, only); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Runtime) join(ctx context.Context, w *sealedWindow, plan *encode.Plan, 
 }
 
 // putObject puts an object of the window under its key. only says that the
-// window has no other.
+// window has no other place.
 //
 // Crash before this: the bucket has nothing of it, or an earlier attempt's.
 // Crash after it: the next process on this WAL finds it there and goes on.
@@ -112,12 +112,12 @@ func (r *Runtime) putObject(ctx context.Context, w *sealedWindow, o encode.Objec
 
 // fits says whether what the bucket has under an object's key can stand for it:
 // whether it has its records and no others that are owed. only says that the
-// window has no other object, refiled that records had to leave their places.
+// window has no other place, refiled that records had to leave theirs.
 //
-// The only object may have more records: the WAL lost entries since an earlier
-// attempt put them. They are in the bucket, so they are committed. Of several
-// objects each must have just its own rows, or one would have those of another,
-// or nobody. Those of a place follow from the records, so another version's
+// The only object of a window may have more records: the WAL lost entries since
+// an earlier attempt put them. They are in the bucket, so they are committed. Of
+// several objects each must have just its own rows, or one would have those of
+// another, or nobody. Those of a place follow from the records, so another version's
 // encoder may have written them otherwise. Those of a part follow from how the
 // encoder cuts, and where records were refiled, from all that the window has: if
 // the WAL lost some of it, other places may be the ones too many.

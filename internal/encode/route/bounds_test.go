@@ -14,7 +14,7 @@ import (
 )
 
 // wide is a request of one resource with a value of some length, and n records
-// of which each has a value of its own.
+// of three hours, of which each has a value of its own.
 func wide(t testing.TB, value, n int) []byte {
 	t.Helper()
 	ld := plog.NewLogs()
@@ -23,7 +23,7 @@ func wide(t testing.TB, value, n int) []byte {
 	records := rl.ScopeLogs().AppendEmpty().LogRecords()
 	for i := range n {
 		lr := records.AppendEmpty()
-		lr.SetTimestamp(pcommon.Timestamp((received - int64(i%5)*time.Hour.Microseconds()) * 1000))
+		lr.SetTimestamp(pcommon.Timestamp((received - int64(i%3)*time.Hour.Microseconds()) * 1000))
 		lr.Attributes().PutInt("x", int64(i))
 	}
 	b, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
@@ -57,6 +57,12 @@ func TestCopiesAreBounded(t *testing.T) {
 	require.LessOrEqual(t, size, (1+maxCopies)*int64(len(entries[0].Payload)+len(entries[1].Payload))+1<<10)
 	require.Greater(t, len(got.Pieces), maxCopies, "those that cost little keep their places")
 	require.Positive(t, got.Refiled)
+
+	r, err = New(rules()["hours"], partition.Logs)
+	require.NoError(t, err)
+	got = r.Split(entries)
+	require.Len(t, got.Pieces, 3, "a copy for each hour, not for each record")
+	require.Zero(t, got.Refiled)
 }
 
 // A value may be long, and a resource have many records.
@@ -87,4 +93,5 @@ func TestPlacesOfACallAreBounded(t *testing.T) {
 	}
 	require.Equal(t, n, items)
 	require.EqualValues(t, n-39, got.Refiled)
+	require.Zero(t, r.Split([]Entry{{append(wide(t, 10, n), 0x0a, 0x7f), received}}).Refiled, "malformed behind all of them")
 }

@@ -254,6 +254,7 @@ func check(t *testing.T, signal partition.Signal, rule Rule, entries []Entry, go
 	for _, p := range got.Pieces {
 		require.NotContains(t, have, p.Place)
 		items, size := 0, int64(0)
+		require.Equal(t, slices.Compact(slices.Sorted(slices.Values(p.From))), p.From, "an entry has one part in a piece")
 		for i, e := range p.Entries {
 			require.Equal(t, entries[p.From[i]].ReceivedAt, e.ReceivedAt)
 			for _, o := range flatten(t, signal, e.Payload) {
@@ -362,6 +363,9 @@ func TestMalformedEntriesAreLeftOutWhole(t *testing.T) {
 					require.Equal(t, 1, from)
 				}
 			}
+			alone := r.Split(entries[1:2])
+			require.Equal(t, alone.Skewed, got.Skewed)
+			require.Equal(t, alone.Refiled, got.Refiled)
 			got.Rejected = nil
 			check(t, partition.Metrics, rule, []Entry{{}, entries[1]}, got)
 		})

@@ -77,19 +77,19 @@ func (c *commitLog) foreign(m lake.Manifest, o lake.Object) string {
 		return "it lies under another tenant or signal"
 	case name.Writer != m.Writer || name.Start != m.Start || name.End != m.End:
 		return "its name is of another window"
-	case !filedRight(o, m.Start):
+	case !filedRight(strings.TrimPrefix(o.Key, c.prefix), o, m.Start):
 		return "dt and hour are of neither the window's start nor its records"
 	}
 	return ""
 }
 
-// filedRight says whether the levels dt and hour of an object fit: they are
-// those of the window's start, or lie within the times of its records where a
-// window is split by them.
-func filedRight(o lake.Object, start int64) bool {
+// filedRight says whether the levels dt and hour of an object's key below the
+// lake's prefix fit: they are those of the window's start, or those of all of
+// the object's records, where they are filed under their own time.
+func filedRight(key string, o lake.Object, start int64) bool {
 	var from time.Time
 	length := 24 * time.Hour
-	for level := range strings.SplitSeq(o.Key, "/") {
+	for level := range strings.SplitSeq(key, "/") {
 		var err error
 		if day, ok := strings.CutPrefix(level, "dt="); ok && from.IsZero() {
 			from, err = time.Parse(time.DateOnly, day)
@@ -103,6 +103,5 @@ func filedRight(o lake.Object, start int64) bool {
 		}
 	}
 	lo, hi := from.UnixMicro(), from.Add(length).UnixMicro()
-	within := start >= lo && start < hi
-	return within || o.MinTime < hi && o.MaxTime >= lo
+	return start >= lo && start < hi || o.MinTime >= lo && o.MaxTime < hi
 }
