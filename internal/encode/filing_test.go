@@ -201,8 +201,8 @@ func TestMalformedEntriesAreFiledNowhere(t *testing.T) {
 		records.At(records.Len() - 1).SetTraceID([16]byte{1})
 		b := marshal(t, ld)
 		at := bytes.Index(b, []byte{0x4a, 16, 1}) // trace_id
-		b[at+1], b[at+2] = 15, 0                  // one byte short: the last is a field of its own
-		copy(b[at+17:], []byte{0x50})
+		b[at+1] = 14                              // two bytes short: they are a field of their own, so only the encoder sees it
+		copy(b[at+16:], []byte{0x78, 0})
 		return Entry{b, e.ReceivedAt}
 	}
 	spec := testSpec()
@@ -220,6 +220,12 @@ func TestMalformedEntriesAreFiledNowhere(t *testing.T) {
 	require.Equal(t, 3, s.Rows)
 	got, _ := lakeOf(t, e, s)
 	require.Equal(t, map[string]int{"dt=2026-10-03/hour=06/": 1, "dt=2026-10-03/hour=05/": 2}, counts(got))
+
+	// One that is encoded at once, behind one of another place.
+	s = stage(t, e, []Entry{late(t, "a", 1), badID(late(t, "bad", make([]int, directItems)...)), late(t, "b", 0)})
+	require.Len(t, s.Rejected, 1)
+	require.Equal(t, 1, s.Rejected[0].Index)
+	require.Equal(t, 2, s.Rows)
 }
 
 // The same records give the same objects, and all of them, however they are
