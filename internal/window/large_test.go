@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/wal"
 )
@@ -142,5 +143,25 @@ func TestTwoLargeWindowsAreReadBack(t *testing.T) {
 			assert.Len(t, w.bodies(tenant), 240)
 		}
 		p.shutdown()
+	})
+}
+
+// TestWindowsShareTheirSpec has windows of equal settings hold them once:
+// thousands may wait for a bucket.
+func TestWindowsShareTheirSpec(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{})
+		p.do(func() {
+			columns := func() []encode.Column { return []encode.Column{{Attribute: "x", As: "x"}} }
+			a, b := testSpec(), testSpec()
+			a.Columns, b.Columns = columns(), columns()
+			first, again := p.shared(a), p.shared(b)
+			assert.Equal(t, first, again)
+			assert.Same(t, &first.Columns[0], &again.Columns[0])
+			b.Codec = "zstd"
+			assert.Equal(t, b, p.shared(b))
+		})
+		p.crash()
 	})
 }

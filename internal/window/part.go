@@ -189,6 +189,7 @@ func (r *Runtime) open(p *part, e entry) {
 		}
 		// A unit that was dropped must fit the memory to be read back.
 		w.target.Spec.RowGroupBytes = min(w.target.Spec.RowGroupBytes, r.budget.limit/8)
+		w.target.Spec = r.shared(w.target.Spec)
 		w.dest = p.dests[origin{r.opt.Sink, w.target.Lake}]
 	}
 	w.encoder = r.encoder(w.target.Spec)

@@ -44,6 +44,7 @@ type Runtime struct {
 	workers   int
 	policy    *flush.Policy[key]
 	parts     map[key]*part
+	specs     map[string]encode.Spec // by their JSON, as are encoders
 	encoders  map[string]*encode.Encoder
 	writers   map[string]Origins // earlier writers that left entries or seals
 	pinned    []*part            // with windows that an earlier process sealed
@@ -77,8 +78,8 @@ func New(opt Options) (*Runtime, error) {
 		events: make(chan func()), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 		policy: flush.NewPolicy[key](opt.Policy), parts: map[key]*part{},
-		encoders: map[string]*encode.Encoder{},
-		writers:  map[string]Origins{}, unhealthy: map[*part]struct{}{},
+		specs: map[string]encode.Spec{}, encoders: map[string]*encode.Encoder{},
+		writers: map[string]Origins{}, unhealthy: map[*part]struct{}{},
 		storage: map[string]string{}, pinsDue: math.MinInt64, alarms: newAlarms(),
 	}
 	r.budget = newBudget(opt.Memory-opt.reserved(), func() {
@@ -118,6 +119,7 @@ func (r *Runtime) restorePins() error {
 		if err != nil {
 			return fmt.Errorf("read seal %d of the WAL: %w", s.ID, err)
 		}
+		d.Spec = r.shared(d.Spec)
 		p := r.part(key{d.Tenant, d.Signal})
 		p.pins = append(p.pins, &pin{s.ID, d})
 	}
@@ -161,6 +163,17 @@ func (r *Runtime) part(k key) *part {
 	}
 	p.lastUse = time.Now()
 	return p
+}
+
+// shared gives spec with memory that all specs like it share: thousands of
+// windows may wait, each with its own.
+func (r *Runtime) shared(spec encode.Spec) encode.Spec {
+	name, _ := json.Marshal(spec)
+	if known, ok := r.specs[string(name)]; ok {
+		return known
+	}
+	r.specs[string(name)] = spec
+	return spec
 }
 
 // encoder gives the encoder of spec; windows of one spec share it. It is nil if
