@@ -142,6 +142,7 @@ func acceptOpen(r *Runtime, group []wal.Entry) {
 		if p.open != nil && p.open.refs >= 1000 {
 			r.budget.release(p.open.held)
 			r.budget.releaseRefs(p.open.refs)
+			r.budget.windows(-1)
 			p.open = nil
 			r.policy.Remove(p.key)
 		}

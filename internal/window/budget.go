@@ -8,8 +8,10 @@ import (
 
 // share is what is held of the budget: data, which can be dropped and read from
 // the WAL again, and references, which stay until their window is committed.
+// The windows themselves stay as long; they are only counted where room for
+// references is given out.
 type share struct {
-	data, refs int64
+	data, refs, windows int64
 }
 
 func (s share) sum() int64 { return s.data + s.refs }
@@ -17,8 +19,9 @@ func (s share) sum() int64 { return s.data + s.refs }
 // budget is the hard bound on held bytes. What is acquired is held until it is
 // released; a caller waits while its share does not fit.
 //
-// References take a quarter of it at most. So there is always room to read
-// windows back, one after the other, and with them references go.
+// References and windows take a quarter of it at most before nothing new is let
+// in. So there is always room to read windows back, one after the other, and
+// with them references go.
 type budget struct {
 	limit int64
 	full  func() // told when somebody has to wait; must not block
@@ -62,7 +65,7 @@ func (b *budget) acquire(ctx context.Context, s share, first bool) error {
 	if i := slices.Index(b.waiters, w); i >= 0 {
 		b.waiters = slices.Delete(b.waiters, i, i+1)
 	} else {
-		b.hold(share{-s.data, -s.refs}) // it was granted meanwhile
+		b.hold(share{data: -s.data, refs: -s.refs}) // it was granted meanwhile
 	}
 	b.serve()
 	return ctx.Err()
@@ -78,7 +81,7 @@ func (b *budget) charge(s share) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.hold(s)
-	if s.data < 0 || s.refs < 0 {
+	if s.data < 0 || s.refs < 0 || s.windows < 0 {
 		b.serve()
 	}
 }
@@ -86,6 +89,9 @@ func (b *budget) charge(s share) {
 func (b *budget) release(data int64) { b.charge(share{data: -data}) }
 
 func (b *budget) releaseRefs(n int) { b.charge(share{refs: -int64(n) * refBytes}) }
+
+// windows counts n windows more, or fewer.
+func (b *budget) windows(n int) { b.charge(share{windows: int64(n) * windowBytes}) }
 
 // shortage is what is missing for who is to be served next.
 type shortage struct {
@@ -102,7 +108,7 @@ func (b *budget) short() shortage {
 	}
 	w := b.waiters[0]
 	s := shortage{need: max(1, b.held.sum()+w.sum()-b.usable()), first: w.first}
-	if over := b.held.refs + w.refs - b.limit/4; !w.first && over > 0 {
+	if over := b.held.refs + b.held.windows + w.refs - b.limit/4; !w.first && over > 0 {
 		s.refs, s.need = true, max(s.need, over)
 	}
 	return s
@@ -126,7 +132,7 @@ func (b *budget) room() int64 {
 func (b *budget) usable() int64 { return b.limit - b.limit/16 }
 
 func (b *budget) fits(w *waiter) bool {
-	if !w.first && b.held.refs > 0 && b.held.refs+w.refs > b.limit/4 {
+	if !w.first && b.held.refs > 0 && b.held.refs+b.held.windows+w.refs > b.limit/4 {
 		return false
 	}
 	return b.held.sum()+w.sum() <= b.usable() || b.held.data <= 0
@@ -135,6 +141,7 @@ func (b *budget) fits(w *waiter) bool {
 func (b *budget) hold(s share) {
 	b.held.data += s.data
 	b.held.refs += s.refs
+	b.held.windows += s.windows
 	b.peak = max(b.peak, b.held.sum())
 }
 

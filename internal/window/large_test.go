@@ -165,3 +165,31 @@ func TestWindowsShareTheirSpec(t *testing.T) {
 		p.crash()
 	})
 }
+
+// TestWindowsThatWaitAreBounded has a bucket that is gone while windows of a
+// record each are sealed: what is remembered of them does not grow for ever.
+func TestWindowsThatWaitAreBounded(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		p := w.start(newDisk(), settings{maxAge: time.Second, data: 400_000})
+		p.append("acme", "first")
+		time.Sleep(10 * time.Second)
+		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })
+		want := []string{"first"}
+		for i := range 500 {
+			id := fmt.Sprint(i)
+			p.append("acme", id)
+			want = append(want, id)
+			time.Sleep(3 * time.Second)
+		}
+		assert.LessOrEqual(t, p.budget.windowsHeld(), int64(110_000))
+		waiting := 0
+		p.do(func() { waiting = len(p.parts[key{"acme", "logs"}].queue) })
+		assert.InDelta(t, 100_000/(windowBytes+refBytes), waiting, 10)
+		w.bucket.Script(nil)
+		time.Sleep(time.Hour)
+		p.quiet()
+		assert.ElementsMatch(t, want, w.bodies("acme"))
+		p.shutdown()
+	})
+}

@@ -20,7 +20,10 @@ type ref struct {
 // committed, and while the payload is held, the frame that the WAL gave it in.
 const (
 	refBytes = 64
-	hotBytes = 128
+	// windowBytes is what a window costs beside its refs and data until it is
+	// committed.
+	windowBytes = 1024
+	hotBytes    = 128
 )
 
 // cost is what the entry's payload costs while it is held.

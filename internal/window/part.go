@@ -193,6 +193,7 @@ func (r *Runtime) open(p *part, e entry) {
 		w.dest = p.dests[origin{r.opt.Sink, w.target.Lake}]
 	}
 	w.encoder = r.encoder(w.target.Spec)
+	r.budget.windows(1)
 	p.open = w
 }
 

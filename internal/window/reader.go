@@ -89,7 +89,7 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	entries, err := r.opt.Queue.Read(ctx)
 	if err != nil {
 		r.transit.turnBack()
-		r.budget.charge(share{-charged.data, -charged.refs})
+		r.budget.charge(share{data: -charged.data, refs: -charged.refs})
 		return err
 	}
 	r.post(func() {
@@ -105,7 +105,7 @@ func (r *Runtime) accept(entries []wal.Entry, charged share) {
 	for i := range entries {
 		need.data += int64(len(entries[i].Payload)) + hotBytes
 	}
-	r.budget.charge(share{need.data - charged.data, need.refs - charged.refs})
+	r.budget.charge(share{data: need.data - charged.data, refs: need.refs - charged.refs})
 	r.storageFault("read", nil)
 	if len(entries) == 0 {
 		return

@@ -201,6 +201,10 @@ func (r *Runtime) restart(p *part) {
 		r.policy.Remove(p.key)
 	}
 	p.sortPins()
+	r.budget.windows(-len(p.queue))
+	if p.open != nil {
+		r.budget.windows(-1)
+	}
 	p.queue, p.open = nil, nil
 	p.waiting = append(entries, p.waiting...)
 	p.restarting = false

@@ -40,7 +40,7 @@ func (r *Runtime) coming() int64 {
 			return
 		}
 		for _, w := range p.queue {
-			sum += int64(w.entries) * refBytes
+			sum += int64(w.entries)*refBytes + windowBytes
 			switch {
 			case w.progress == uploading:
 				sum += w.held

@@ -202,6 +202,7 @@ func (p *process) quiet() {
 	p.t.Helper()
 	eventually(p.t, func() bool { return p.wal.Stats().Entries == 0 })
 	eventually(p.t, func() bool { held, _ := p.budget.usage(); return held == 0 })
+	eventually(p.t, func() bool { return p.budget.windowsHeld() == 0 })
 	eventually(p.t, func() bool { return len(p.wal.Seals()) == 0 })
 	_, peak := p.budget.usage()
 	require.LessOrEqual(p.t, peak, p.budget.limit, "held bytes never exceed the limit")
@@ -272,3 +273,10 @@ func eventually(t testing.TB, f func() bool) {
 }
 
 var errDown = errors.New("503 SlowDown: the bucket is down")
+
+// windowsHeld is what the windows are counted as.
+func (b *budget) windowsHeld() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held.windows
+}

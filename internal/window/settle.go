@@ -200,6 +200,7 @@ func (r *Runtime) committed(p *part, w *sealedWindow) {
 		w.dest.ends[w.Writer] = max(w.dest.ends[w.Writer], w.End)
 	}
 	r.budget.releaseRefs(w.entries)
+	r.budget.windows(-1)
 	p.lastUse = time.Now()
 	r.observe(w)
 }
