@@ -81,7 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 		return client, nil
 	}, func(c *dynamodb.Client) error { closeIdle(c); return nil })
-	return &Store{client: table, table: cfg.Table}, nil
+	return &Store{client: table, table: cfg.Table, create: cfg.CreateTable}, nil
 }
 
 func closeIdle(client *dynamodb.Client) {

@@ -51,4 +51,15 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+func TestLose(t *testing.T) {
+	server := servers.Dynalite(t)
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
+		cfg := config(server, t)
+		return leasetest.Backend{
+			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
+		}
+	})
+}
+
 func BenchmarkPut(b *testing.B) { leasetest.BenchmarkPut(b, open(b, config(servers.Dynalite(b), b))) }

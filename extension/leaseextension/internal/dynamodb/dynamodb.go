@@ -33,6 +33,7 @@ const (
 type Store struct {
 	client *dial.Lazy[*dynamodb.Client]
 	table  string
+	create bool // the table, where it is missing
 }
 
 type item = map[string]types.AttributeValue
@@ -46,6 +47,13 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 	answer, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: item{attributeName: text(key)}, ConsistentRead: aws.Bool(true),
 	})
+	if errors.As(err, new(*types.ResourceNotFoundException)) && s.create {
+		// It was there when the client began: it was deleted since.
+		if err := create(ctx, client, s.table); err != nil {
+			return register.Record{}, fmt.Errorf("make table %q again: %w", s.table, err)
+		}
+		return register.Record{}, register.ErrNotFound
+	}
 	if err != nil {
 		return register.Record{}, s.failed("get", key, err)
 	}
