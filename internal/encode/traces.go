@@ -72,18 +72,6 @@ func (x *traces) reset() {
 	x.links.attributes.reset()
 }
 
-// span is the fields of a Span but for its attributes, events and links.
-type span struct {
-	start, end                           uint64
-	kind                                 int32
-	flags                                uint32
-	dropped, droppedEvents, droppedLinks uint32
-	traceID, spanID, parentID            []byte
-	state, name, status                  []byte
-}
-
-const knownSpanFields = 1<<17 - 1<<1
-
 // span adds the row of a Span message.
 func (x *traces) span(s *stager, b []byte, received int64) error {
 	if x.full() {
@@ -91,7 +79,7 @@ func (x *traces) span(s *stager, b []byte, received int64) error {
 			return err
 		}
 	}
-	var sp span
+	var sp otlp.Span
 	for i := 0; i < len(b); {
 		tag := uint64(b[i])
 		if i++; tag >= 0x80 {
@@ -100,10 +88,10 @@ func (x *traces) span(s *stager, b []byte, received int64) error {
 			}
 		}
 		switch tag {
-		case 9<<3 | 2, 11<<3 | 2, 13<<3 | 2:
+		case otlp.SpanAttributes<<3 | 2, otlp.SpanEvents<<3 | 2, otlp.SpanLinks<<3 | 2:
 			i = x.nested(tag>>3, b, i)
 		default:
-			i = sp.field(tag, b, i)
+			i = sp.Field(tag, b, i)
 		}
 		if i < 0 {
 			return otlp.Fault(i)
@@ -120,57 +108,15 @@ func (x *traces) nested(field uint64, b []byte, i int) int {
 	}
 	var at int
 	switch field {
-	case 9:
+	case otlp.SpanAttributes:
 		at = x.attributes.put(m)
-	case 11:
+	case otlp.SpanEvents:
 		at = x.events.put(m)
 	default:
 		at = x.links.put(m)
 	}
 	if at < 0 {
 		return at
-	}
-	return i
-}
-
-// field decodes a field that is not put before the whole span is known.
-func (sp *span) field(tag uint64, b []byte, i int) int {
-	var n uint64
-	switch tag {
-	case 1<<3 | 2:
-		sp.traceID, i = otlp.Bytes(b, i)
-	case 2<<3 | 2:
-		sp.spanID, i = otlp.Bytes(b, i)
-	case 3<<3 | 2:
-		sp.state, i = otlp.Bytes(b, i)
-	case 4<<3 | 2:
-		sp.parentID, i = otlp.Bytes(b, i)
-	case 5<<3 | 2:
-		sp.name, i = otlp.Bytes(b, i)
-	case 6<<3 | 0:
-		n, i = otlp.Uvarint(b, i)
-		sp.kind = int32(n)
-	case 7<<3 | 1:
-		sp.start, i = otlp.Fixed64(b, i)
-	case 8<<3 | 1:
-		sp.end, i = otlp.Fixed64(b, i)
-	case 10<<3 | 0:
-		n, i = otlp.Uvarint(b, i)
-		sp.dropped = uint32(n)
-	case 12<<3 | 0:
-		n, i = otlp.Uvarint(b, i)
-		sp.droppedEvents = uint32(n)
-	case 14<<3 | 0:
-		n, i = otlp.Uvarint(b, i)
-		sp.droppedLinks = uint32(n)
-	case 15<<3 | 2:
-		var m []byte
-		m, i = otlp.Bytes(b, i)
-		sp.status = otlp.Merge(sp.status, m)
-	case 16<<3 | 5:
-		sp.flags, i = otlp.Fixed32(b, i)
-	default:
-		i = otlp.Skip(b, i, tag, knownSpanFields)
 	}
 	return i
 }
