@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
@@ -25,6 +26,18 @@ func TestRecordsAreTheirGoldens(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, golden(t, "seal.v1.json", b), string(b))
 	back, err := decodeSeal(b)
+	require.NoError(t, err)
+	assert.Equal(t, s, back)
+
+	s.Spec.ObjectBytes = 64 << 20
+	s.Spec.Filing = &encode.Filing{
+		EventTime: true, MaxSkew: 3600_000_000, Align: partition.AlignDay, MaxPlaces: 100,
+		By: []encode.Level{{ResourceAttribute: "service.name", As: "service"}, {Attribute: "env", As: "env"}, {ScopeAttribute: "team", As: "team"}},
+	}
+	b, err = s.encode()
+	require.NoError(t, err)
+	assert.Equal(t, golden(t, "seal-filed.v1.json", b), string(b))
+	back, err = decodeSeal(b)
 	require.NoError(t, err)
 	assert.Equal(t, s, back)
 
