@@ -139,3 +139,25 @@ func TestFilingChangesBetweenStarts(t *testing.T) {
 	assert.EqualValues(t, 6, all)
 	assert.Contains(t, dirs, partition.Place{Time: now.Add(-30 * time.Hour).UnixMicro(), Align: partition.AlignHour}.String()[:len("dt=2026-10-03/hour=06")])
 }
+
+// No key is longer than the configuration is held to.
+func TestLongestKey(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.S3.Prefix = strings.Repeat("p", 100)
+	id := partition.ID{Tenant: partition.Tenant(strings.Repeat("t", 1000)), Signal: partition.Metrics}
+	var levels []string
+	for _, as := range []string{"a", strings.Repeat("b", 32)} {
+		cfg.Partition.By = append(cfg.Partition.By, LevelConfig{Attribute: "x", As: as})
+		levels = append(levels, partition.Level(as, strings.Repeat("/", 1000)), partition.Level(as, strings.Repeat("v", 1000)))
+	}
+	longest := 0
+	for _, first := range levels[:2] {
+		for _, second := range levels[2:] {
+			key := partition.PlacedKey(cfg.S3.Prefix, id, partition.Place{Align: partition.AlignHour, Levels: first + "/" + second},
+				partition.ObjectName{Start: 1791009458377856, End: 1791009758000001, Writer: "q7m2aaaaaaaaa", Part: 1000, Ext: "jsonl.zst"})
+			longest = max(longest, len(key))
+		}
+	}
+	assert.LessOrEqual(t, longest, cfg.longestKey())
+	assert.InDelta(t, cfg.longestKey(), longest, 8, "and not much shorter")
+}
