@@ -2,33 +2,10 @@ package encode
 
 import "github.com/s3window/s3window/internal/encode/otlp"
 
-// point is the fields of a data point of any kind but for its lists and
-// attributes. Doubles are kept as their bits.
-type point struct {
-	start, time        uint64
-	flags              uint32
-	has                uint8 // of the fields below
-	number             uint64
-	count              uint64
-	sum, low, high     uint64
-	scale              int32
-	zeroCount, zero    uint64
-	positive, negative []byte
-}
-
-// What a point has.
-const (
-	hasDouble = 1 << iota
-	hasInt
-	hasSum
-	hasMin
-	hasMax
-)
-
 // point adds the row of a data point. It returns a fault if the point is
 // malformed; the row group is then lost.
 func (x *metrics) point(s *stager, kind uint64, b []byte, received int64) int {
-	var p point
+	var p otlp.Point
 	for i := 0; i < len(b); {
 		tag := uint64(b[i])
 		if i++; tag >= 0x80 {
@@ -36,19 +13,15 @@ func (x *metrics) point(s *stager, kind uint64, b []byte, received int64) int {
 				return i
 			}
 		}
-		switch {
-		case tag == 2<<3|1:
-			p.start, i = otlp.Fixed64(b, i)
-		case tag == 3<<3|1:
-			p.time, i = otlp.Fixed64(b, i)
-		case kind == otlp.Gauge || kind == otlp.Sum:
-			i = x.numberField(&p, tag, b, i)
-		case kind == otlp.Histogram:
+		switch kind {
+		case otlp.Gauge, otlp.Sum:
+			i = x.numberField(&p, kind, tag, b, i)
+		case otlp.Histogram:
 			i = x.histogramField(&p, tag, b, i)
-		case kind == otlp.ExponentialHistogram:
+		case otlp.ExponentialHistogram:
 			i = x.exponentialField(&p, tag, b, i)
 		default:
-			i = x.summaryField(&p, tag, b, i)
+			i = x.summaryField(&p, kind, tag, b, i)
 		}
 		if i < 0 {
 			return i
@@ -57,33 +30,18 @@ func (x *metrics) point(s *stager, kind uint64, b []byte, received int64) int {
 	return x.put(s, kind, &p, received, len(b))
 }
 
-func (x *metrics) numberField(p *point, tag uint64, b []byte, i int) int {
+func (x *metrics) numberField(p *otlp.Point, kind, tag uint64, b []byte, i int) int {
 	switch tag {
-	case 4<<3 | 1:
-		p.has = hasDouble
-		p.number, i = otlp.Fixed64(b, i)
 	case 5<<3 | 2:
 		return message(b, i, x.exemplars.put)
-	case 6<<3 | 1:
-		p.has = hasInt
-		p.number, i = otlp.Fixed64(b, i)
 	case 7<<3 | 2:
 		return message(b, i, x.attributes.put)
-	case 8<<3 | 0:
-		return p.flagsField(b, i)
-	default:
-		i = otlp.Skip(b, i, tag, 1<<9-1<<2)
 	}
-	return i
+	return p.Field(kind, tag, b, i)
 }
 
-func (x *metrics) histogramField(p *point, tag uint64, b []byte, i int) int {
+func (x *metrics) histogramField(p *otlp.Point, tag uint64, b []byte, i int) int {
 	switch tag {
-	case 4<<3 | 1:
-		p.count, i = otlp.Fixed64(b, i)
-	case 5<<3 | 1:
-		p.has |= hasSum
-		p.sum, i = otlp.Fixed64(b, i)
 	case 6<<3 | 1, 6<<3 | 2:
 		return fixedList(tag, b, i, x.bucketCounts.Add)
 	case 7<<3 | 1, 7<<3 | 2:
@@ -92,82 +50,28 @@ func (x *metrics) histogramField(p *point, tag uint64, b []byte, i int) int {
 		return message(b, i, x.exemplars.put)
 	case 9<<3 | 2:
 		return message(b, i, x.attributes.put)
-	case 10<<3 | 0:
-		return p.flagsField(b, i)
-	case 11<<3 | 1:
-		p.has |= hasMin
-		p.low, i = otlp.Fixed64(b, i)
-	case 12<<3 | 1:
-		p.has |= hasMax
-		p.high, i = otlp.Fixed64(b, i)
-	default:
-		i = otlp.Skip(b, i, tag, 1<<13-1<<2)
 	}
-	return i
+	return p.Field(otlp.Histogram, tag, b, i)
 }
 
-func (x *metrics) exponentialField(p *point, tag uint64, b []byte, i int) int {
-	var m []byte
-	var n uint64
+func (x *metrics) exponentialField(p *otlp.Point, tag uint64, b []byte, i int) int {
 	switch tag {
 	case 1<<3 | 2:
 		return message(b, i, x.attributes.put)
-	case 4<<3 | 1:
-		p.count, i = otlp.Fixed64(b, i)
-	case 5<<3 | 1:
-		p.has |= hasSum
-		p.sum, i = otlp.Fixed64(b, i)
-	case 6<<3 | 0:
-		n, i = otlp.Uvarint(b, i)
-		p.scale = otlp.Zigzag32(n)
-	case 7<<3 | 1:
-		p.zeroCount, i = otlp.Fixed64(b, i)
-	case 8<<3 | 2:
-		m, i = otlp.Bytes(b, i)
-		p.positive = otlp.Merge(p.positive, m)
-	case 9<<3 | 2:
-		m, i = otlp.Bytes(b, i)
-		p.negative = otlp.Merge(p.negative, m)
-	case 10<<3 | 0:
-		return p.flagsField(b, i)
 	case 11<<3 | 2:
 		return message(b, i, x.exemplars.put)
-	case 12<<3 | 1:
-		p.has |= hasMin
-		p.low, i = otlp.Fixed64(b, i)
-	case 13<<3 | 1:
-		p.has |= hasMax
-		p.high, i = otlp.Fixed64(b, i)
-	case 14<<3 | 1:
-		p.zero, i = otlp.Fixed64(b, i)
-	default:
-		i = otlp.Skip(b, i, tag, 1<<15-1<<1)
 	}
-	return i
+	return p.Field(otlp.ExponentialHistogram, tag, b, i)
 }
 
-func (x *metrics) summaryField(p *point, tag uint64, b []byte, i int) int {
+func (x *metrics) summaryField(p *otlp.Point, kind, tag uint64, b []byte, i int) int {
 	switch tag {
-	case 4<<3 | 1:
-		p.count, i = otlp.Fixed64(b, i)
-	case 5<<3 | 1:
-		p.sum, i = otlp.Fixed64(b, i)
 	case 6<<3 | 2:
 		return message(b, i, x.putQuantile)
 	case 7<<3 | 2:
 		return message(b, i, x.attributes.put)
-	case 8<<3 | 0:
-		return p.flagsField(b, i)
-	default:
-		i = otlp.Skip(b, i, tag, 1<<9-1<<2)
 	}
-	return i
-}
-
-func (p *point) flagsField(b []byte, i int) int {
-	n, i := otlp.Uvarint(b, i)
-	p.flags = uint32(n)
-	return i
+	return p.Field(kind, tag, b, i)
 }
 
 // message has put take the message at b[i:].

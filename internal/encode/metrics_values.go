@@ -7,35 +7,35 @@ import (
 
 // put adds the row of a point whose attributes, exemplars and other lists, but
 // for exponential buckets, are in their columns already.
-func (x *metrics) put(s *stager, kind uint64, p *point, received int64, size int) int {
+func (x *metrics) put(s *stager, kind uint64, p *otlp.Point, received int64, size int) int {
 	ts := received
-	if p.time != 0 {
-		ts = int64(p.time / 1000)
+	if p.Time != 0 {
+		ts = int64(p.Time / 1000)
 	}
 	s.minTime, s.maxTime = min(s.minTime, ts), max(s.maxTime, ts)
 	x.ts.Add(ts)
-	x.start.Add(int64(p.start))
-	x.time.Add(int64(p.time))
+	x.start.Add(int64(p.Start))
+	x.time.Add(int64(p.Time))
 	x.received.Add(received)
 	x.attributes.endRow()
-	x.flags.Add(int64(p.flags))
+	x.flags.Add(int64(p.Flags))
 	switch kind {
 	case otlp.Gauge, otlp.Sum:
-		set(x.valueDouble, p.has&hasDouble != 0, p.number)
-		set(x.valueInt, p.has&hasInt != 0, p.number)
+		set(x.valueDouble, p.Has&otlp.HasDouble != 0, p.Number)
+		set(x.valueInt, p.Has&otlp.HasInt != 0, p.Number)
 	case otlp.ExponentialHistogram:
 		if at := x.putExponential(p); at < 0 {
 			return at
 		}
 		fallthrough
 	case otlp.Histogram:
-		x.count.Set(int64(p.count))
-		set(x.sum, p.has&hasSum != 0, p.sum)
-		set(x.low, p.has&hasMin != 0, p.low)
-		set(x.high, p.has&hasMax != 0, p.high)
+		x.count.Set(int64(p.Count))
+		set(x.sum, p.Has&otlp.HasSum != 0, p.Sum)
+		set(x.low, p.Has&otlp.HasMin != 0, p.Min)
+		set(x.high, p.Has&otlp.HasMax != 0, p.Max)
 	default:
-		x.count.Set(int64(p.count))
-		x.sum.Set(int64(p.sum))
+		x.count.Set(int64(p.Count))
+		x.sum.Set(int64(p.Sum))
 	}
 	x.bucketCounts.EndRow()
 	x.bounds.EndRow()
@@ -53,14 +53,14 @@ func set(c *parquet.OptionalNumber, present bool, bits uint64) {
 	}
 }
 
-func (x *metrics) putExponential(p *point) int {
-	x.scale.Set(int64(p.scale))
-	x.zeroCount.Set(int64(p.zeroCount))
-	x.zeroThreshold.Set(int64(p.zero))
-	if at := putBuckets(p.positive, x.positiveOffset, x.positiveBuckets); at < 0 {
+func (x *metrics) putExponential(p *otlp.Point) int {
+	x.scale.Set(int64(p.Scale))
+	x.zeroCount.Set(int64(p.ZeroCount))
+	x.zeroThreshold.Set(int64(p.Zero))
+	if at := putBuckets(p.Positive, x.positiveOffset, x.positiveBuckets); at < 0 {
 		return at
 	}
-	return putBuckets(p.negative, x.negativeOffset, x.negativeBuckets)
+	return putBuckets(p.Negative, x.negativeOffset, x.negativeBuckets)
 }
 
 // putBuckets puts a Buckets message of an exponential histogram.
@@ -163,14 +163,14 @@ func (e *exemplars) put(b []byte) int {
 		case tag == 2<<3|1:
 			time, i = otlp.Fixed64(b, i)
 		case tag == 3<<3|1:
-			has = hasDouble
+			has = otlp.HasDouble
 			value, i = otlp.Fixed64(b, i)
 		case tag == 4<<3|2:
 			spanID, i = otlp.Bytes(b, i)
 		case tag == 5<<3|2:
 			traceID, i = otlp.Bytes(b, i)
 		case tag == 6<<3|1:
-			has = hasInt
+			has = otlp.HasInt
 			value, i = otlp.Fixed64(b, i)
 		case tag == 7<<3|2:
 			i = message(b, i, e.attributes.put)
@@ -186,9 +186,9 @@ func (e *exemplars) put(b []byte) int {
 	}
 	e.time.Add(int64(time))
 	switch has {
-	case hasDouble:
+	case otlp.HasDouble:
 		e.valueDouble.Set(int64(value))
-	case hasInt:
+	case otlp.HasInt:
 		e.valueInt.Set(int64(value))
 	}
 	e.traceID.Add(traceID)

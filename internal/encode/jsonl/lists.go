@@ -151,14 +151,14 @@ func appendExemplar(b []byte, out *lines, a *attributes, m []byte) ([]byte, int)
 		case tag == 2<<3|1:
 			time, i = otlp.Fixed64(m, i)
 		case tag == 3<<3|1:
-			has = hasDouble
+			has = otlp.HasDouble
 			value, i = otlp.Fixed64(m, i)
 		case tag == 4<<3|2:
 			spanID, i = otlp.Bytes(m, i)
 		case tag == 5<<3|2:
 			traceID, i = otlp.Bytes(m, i)
 		case tag == 6<<3|1:
-			has = hasInt
+			has = otlp.HasInt
 			value, i = otlp.Fixed64(m, i)
 		case tag == 7<<3|2:
 			i = a.collect(m, i)

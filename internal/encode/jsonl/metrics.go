@@ -108,9 +108,9 @@ const (
 // line appends the point's line to out.
 func (x *metrics) line(out *lines, kind uint64) int {
 	p := &x.point
-	b, ts := out.begin(p.time)
-	b = x.starts.appendNanos(append(b, `,"start_time_unix_nano":`...), p.start)
-	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), p.time)
+	b, ts := out.begin(p.Time)
+	b = x.starts.appendNanos(append(b, `,"start_time_unix_nano":`...), p.Start)
+	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), p.Time)
 	b = append(append(b, `,"received_at":`...), out.receivedText...)
 	b = append(b, x.metric.fields...)
 	from := len(b)
@@ -118,10 +118,10 @@ func (x *metrics) line(out *lines, kind uint64) int {
 	if at < 0 {
 		return at
 	}
-	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(p.flags), 10)
+	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(p.Flags), 10)
 	switch kind {
 	case otlp.Gauge, otlp.Sum:
-		b = appendSingle(b, p.has, p.number)
+		b = appendSingle(b, p.Has, p.Number)
 		b = append(b, noCount+noBuckets+noExponential+noQuantiles...)
 	case otlp.Histogram:
 		b = p.appendCount(append(b, noValue...))
@@ -134,7 +134,7 @@ func (x *metrics) line(out *lines, kind uint64) int {
 			b = append(b, noQuantiles...)
 		}
 	default:
-		p.has = hasSum
+		p.Has = otlp.HasSum
 		b = p.appendCount(append(b, noValue...))
 		b, at = p.appendQuantiles(append(b, noBuckets+noExponential...))
 	}

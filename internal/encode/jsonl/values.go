@@ -17,9 +17,9 @@ func appendOptional(b []byte, present bool, bits uint64) []byte {
 
 // appendSingle appends the fields value_double and value_int.
 func appendSingle(b []byte, has uint8, bits uint64) []byte {
-	b = appendOptional(append(b, `,"value_double":`...), has&hasDouble != 0, bits)
+	b = appendOptional(append(b, `,"value_double":`...), has&otlp.HasDouble != 0, bits)
 	b = append(b, `,"value_int":`...)
-	if has&hasInt == 0 {
+	if has&otlp.HasInt == 0 {
 		return append(b, "null"...)
 	}
 	return strconv.AppendInt(b, int64(bits), 10)
@@ -27,10 +27,10 @@ func appendSingle(b []byte, has uint8, bits uint64) []byte {
 
 // appendCount appends the fields count to max.
 func (p *point) appendCount(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `,"count":`...), int64(p.count), 10)
-	b = appendOptional(append(b, `,"sum":`...), p.has&hasSum != 0, p.sum)
-	b = appendOptional(append(b, `,"min":`...), p.has&hasMin != 0, p.low)
-	return appendOptional(append(b, `,"max":`...), p.has&hasMax != 0, p.high)
+	b = strconv.AppendInt(append(b, `,"count":`...), int64(p.Count), 10)
+	b = appendOptional(append(b, `,"sum":`...), p.Has&otlp.HasSum != 0, p.Sum)
+	b = appendOptional(append(b, `,"min":`...), p.Has&otlp.HasMin != 0, p.Min)
+	return appendOptional(append(b, `,"max":`...), p.Has&otlp.HasMax != 0, p.Max)
 }
 
 // appendBuckets appends the fields bucket_counts and explicit_bounds. The
@@ -73,14 +73,14 @@ func comma(b []byte, from int) []byte {
 
 // appendExponential appends the fields scale to negative_bucket_counts.
 func (p *point) appendExponential(b []byte) ([]byte, int) {
-	b = strconv.AppendInt(append(b, `,"scale":`...), int64(p.scale), 10)
-	b = strconv.AppendInt(append(b, `,"zero_count":`...), int64(p.zeroCount), 10)
-	b = otlp.AppendDouble(append(b, `,"zero_threshold":`...), math.Float64frombits(p.zero))
-	b, at := appendExponentialBuckets(append(b, `,"positive`...), `,"positive`, p.positive)
+	b = strconv.AppendInt(append(b, `,"scale":`...), int64(p.Scale), 10)
+	b = strconv.AppendInt(append(b, `,"zero_count":`...), int64(p.ZeroCount), 10)
+	b = otlp.AppendDouble(append(b, `,"zero_threshold":`...), math.Float64frombits(p.Zero))
+	b, at := appendExponentialBuckets(append(b, `,"positive`...), `,"positive`, p.Positive)
 	if at < 0 {
 		return b, at
 	}
-	return appendExponentialBuckets(append(b, `,"negative`...), `,"negative`, p.negative)
+	return appendExponentialBuckets(append(b, `,"negative`...), `,"negative`, p.Negative)
 }
 
 // appendExponentialBuckets appends the fields of a Buckets message, behind the
