@@ -31,6 +31,10 @@ func (s *Store) connect(ctx context.Context, settings *pgxpool.Config) (*pgxpool
 	return pool, nil
 }
 
+// ensure makes the table unless it is there.
+//
+// Crash before this: no table. Crash after it: an empty one, which the next
+// process finds.
 func (s *Store) ensure(ctx context.Context, pool *pgxpool.Pool) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*connectTimeout)
 	defer cancel()

@@ -48,7 +48,9 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 		TableName: &s.table, Key: item{attributeName: text(key)}, ConsistentRead: aws.Bool(true),
 	})
 	if errors.As(err, new(*types.ResourceNotFoundException)) && s.create {
-		// It was there when the client began: it was deleted since.
+		// It was there when the client began: it was deleted since. What
+		// another process may have put by now is met by the next conditional
+		// write.
 		if err := create(ctx, client, s.table); err != nil {
 			return register.Record{}, fmt.Errorf("make table %q again: %w", s.table, err)
 		}

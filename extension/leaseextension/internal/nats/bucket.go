@@ -40,6 +40,9 @@ func open(ctx context.Context, conn *natsgo.Conn, cfg Config) (*connection, erro
 }
 
 // find finds the bucket, or makes it.
+//
+// Crash before this: no bucket. Crash after it: one without registers, which
+// the next process finds.
 func find(ctx context.Context, js jetstream.JetStream, cfg Config) (jetstream.Stream, error) {
 	name := streamPrefix + cfg.Bucket
 	stream, err := js.Stream(ctx, name)
