@@ -213,7 +213,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowMemoryHeld, err = builder.meter.Int64ObservableGauge(
 		"otelcol_exporter_s3window_memory_held",
-		metric.WithDescription("Memory held for data, of the limit that memory_limit_mib sets. [Development]"),
+		metric.WithDescription("Memory held for data, of the limit that memory_limit_mib sets, with what is set aside of it for the encoders and the reader of the queue. [Development]"),
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)

@@ -116,7 +116,7 @@ func AssertEqualExporterS3windowLostRecords(t *testing.T, tt *componenttest.Tele
 func AssertEqualExporterS3windowMemoryHeld(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_s3window_memory_held",
-		Description: "Memory held for data, of the limit that memory_limit_mib sets. [Development]",
+		Description: "Memory held for data, of the limit that memory_limit_mib sets, with what is set aside of it for the encoders and the reader of the queue. [Development]",
 		Unit:        "By",
 		Data: metricdata.Gauge[int64]{
 			DataPoints: dps,
