@@ -176,7 +176,7 @@ func (w *openWindow) add(e entry) (*unit, int64) {
 }
 
 // sum is the memory that the window holds.
-func (w *openWindow) sum() int64 { return w.held + int64(w.refs)*refBytes }
+func (w *openWindow) sum() int64 { return w.held + int64(w.refs)*refBytes + windowBytes }
 
 // expected is the size of the object if the window were sealed now. A record
 // that is not encoded counts as ratio of its size.

@@ -104,6 +104,11 @@ func (r *Runtime) readHeads(ctx context.Context, dests map[origin]*destination, 
 	return nil
 }
 
+// deleteSeals deletes the seals of windows that are committed, or that are cut
+// anew.
+//
+// Crash before this, or in its middle: the next process finds them, and decides
+// by the heads that they hold no more. Crash after it: they are gone.
 func (r *Runtime) deleteSeals(ctx context.Context, ids []uint64) error {
 	for _, id := range ids {
 		if err := r.opt.Queue.DeleteSeal(ctx, id); err != nil {

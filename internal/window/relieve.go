@@ -27,9 +27,33 @@ func (r *Runtime) relieve() {
 			r.seal(p, d.Reason)
 		}
 	}
-	if !short.refs && need > 0 {
+	if need <= 0 {
+		return
+	}
+	if !short.refs {
 		r.evictPinned(need)
 	}
+	if r.budget.short().need > 0 && r.rebuilding() {
+		r.budget.admit()
+	}
+}
+
+// rebuilding says that only windows of an earlier process are left to wait for:
+// their bounds are decided, so they can be flushed when their last records are
+// read, and not before. What they hold then may be more than references may
+// take, if the memory was larger when they were sealed.
+func (r *Runtime) rebuilding() bool {
+	pinned := false
+	for _, p := range r.parts {
+		if p.stuck() {
+			continue
+		}
+		if len(p.queue) > 0 || len(p.waiting) > 0 || p.reading || p.restarting || p.open != nil && p.open.pinned == nil {
+			return false
+		}
+		pinned = pinned || p.open != nil
+	}
+	return pinned
 }
 
 // coming is what running encoders and uploads will free.
