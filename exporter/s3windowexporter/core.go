@@ -45,13 +45,11 @@ type core struct {
 	observer *observer
 	damage   window.Damage
 
-	members   int                // signals not shut down yet; guarded by the factory's mu
-	joined    []partition.Signal // of all members; guarded by the factory's mu
+	members   int // signals not shut down yet; guarded by the factory's mu
 	startOnce sync.Once
 	startErr  error
 
 	// Set by start.
-	signals  []partition.Signal
 	queue    *wal.WAL
 	lakes    *lakes
 	runtime  *window.Runtime
@@ -98,7 +96,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 		return err
 	}
 	c.lakes = newLakes(c.cfg, c.tenants, leases, queue, step)
-	if err := c.prepare(ctx, host, queue, step); err != nil {
+	if err := c.prepare(ctx, queue, step); err != nil {
 		c.lakes.close()
 		return errors.Join(fmt.Errorf("start exporter: %w", err), queue.Close(ctx))
 	}
@@ -107,10 +105,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 }
 
 // prepare makes what works over the open queue.
-func (c *core) prepare(ctx context.Context, host component.Host, queue *wal.WAL, step func(string)) (err error) {
-	if err := c.takeOver(ctx, host, queue); err != nil {
-		return err
-	}
+func (c *core) prepare(ctx context.Context, queue *wal.WAL, step func(string)) (err error) {
 	if err := c.lakes.prepare(ctx); err != nil {
 		return err
 	}

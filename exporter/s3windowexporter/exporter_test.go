@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/extension/extensiontest"
 	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/xpdata/request"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
@@ -95,26 +94,6 @@ func TestNextStartCommitsWhatIsLeft(t *testing.T) {
 	r.shutdown(e)
 	_, open := r.storage.opens()
 	assert.Zero(t, open, "clients are closed")
-}
-
-// What exporterhelper's queue of the same exporter left is taken over, once.
-func TestStockQueueIsTakenOver(t *testing.T) {
-	r := newRig(t)
-	set := settings()
-	stock, err := r.storage.GetClient(t.Context(), component.KindExporter, set.ID, "logs")
-	require.NoError(t, err)
-	value, err := request.MarshalLogs(t.Context(), logs(4, "a", "b"))
-	require.NoError(t, err)
-	require.NoError(t, stock.Set(t.Context(), "0", value))
-	require.NoError(t, stock.Set(t.Context(), "ri", make([]byte, 8)))
-	require.NoError(t, stock.Set(t.Context(), "wi", []byte{1, 0, 0, 0, 0, 0, 0, 0}))
-	require.NoError(t, stock.Close(t.Context()))
-	for range 2 {
-		e := r.start()
-		r.awaitCommitted("a", 4)
-		r.awaitCommitted("b", 4)
-		r.shutdown(e)
-	}
 }
 
 func TestMetrics(t *testing.T) {

@@ -157,7 +157,7 @@ func TestSignalsShareOneCore(t *testing.T) {
 	require.NoError(t, first.Start(t.Context(), r.host))
 	require.NoError(t, second.Start(t.Context(), other))
 	names, _ := r.storage.opens()
-	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs"}, names, "one queue is open")
+	assert.Equal(t, []string{"s3window/test/wal"}, names, "one queue is open")
 
 	require.NoError(t, first.ConsumeLogs(t.Context(), logs(1, "a")))
 	r.shutdown(first)
@@ -186,5 +186,5 @@ func TestExportersOfOtherIDsShareNothing(t *testing.T) {
 		defer r.shutdown(e)
 	}
 	names, _ := r.storage.opens()
-	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs", "s3window/other/wal", "s3window/other/logs"}, names)
+	assert.Equal(t, []string{"s3window/test/wal", "s3window/other/wal"}, names)
 }

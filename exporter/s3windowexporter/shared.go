@@ -3,7 +3,6 @@ package s3windowexporter
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
@@ -42,9 +41,6 @@ func (f *factory) join(set exporter.Settings, cfg *Config, signal partition.Sign
 		f.cores[set.ID] = c
 	}
 	c.members++
-	if !slices.Contains(c.joined, signal) {
-		c.joined = append(c.joined, signal)
-	}
 	return &member{factory: f, core: c}, nil
 }
 
@@ -60,19 +56,10 @@ func (f *factory) leave(c *core) bool {
 	return true
 }
 
-// signals gives the signals of a core's members. All of an exporter's members
-// are made before the first is started.
-func (f *factory) signals(c *core) []partition.Signal {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(c.joined)
-}
-
 // start starts the core with its first member. The others share the outcome.
 func (m *member) start(ctx context.Context, host component.Host) error {
 	m.core.status.join(host)
 	m.core.startOnce.Do(func() {
-		m.core.signals = m.factory.signals(m.core)
 		m.core.startErr = m.core.start(ctx, host)
 	})
 	return m.core.startErr
