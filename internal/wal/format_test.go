@@ -49,7 +49,7 @@ func TestFormatsAreGolden(t *testing.T) {
 
 func TestFormatsReadBackWhatWasWritten(t *testing.T) {
 	w := newWAL(Options{})
-	e, damage := w.inspect(0x2a, sampleFrame(0x2a))
+	e, damage := w.inspect(0x2a, sampleFrame(0x2a), nil)
 	require.Nil(t, damage)
 	require.Equal(t, Entry{Seq: 0x2a, Writer: "q7m2abcdefghi", Stamp: 1791009458377856, Segment: 9,
 		Tenant: "acme", Signal: "logs", Items: 3, Payload: []byte("payload of it")}, e)
@@ -78,7 +78,7 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 		whole []byte
 		good  func([]byte) bool
 	}{
-		"frame": {sampleFrame(0x2a), func(b []byte) bool { _, d := w.inspect(0x2a, b); return d == nil }},
+		"frame": {sampleFrame(0x2a), func(b []byte) bool { _, d := w.inspect(0x2a, b, nil); return d == nil }},
 		"mark":  {m.encode(), func(b []byte) bool { _, err := decodeMark(b); return err == nil }},
 		"seal":  {encodeSeal(4, 1, []byte("v")), func(b []byte) bool { _, err := decodeSeal(b, 4); return err == nil }},
 		"writer": {encodeWriter(2, "q7m2abcdefghi", []byte("i")), func(b []byte) bool {
@@ -100,9 +100,9 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 			require.False(t, c.good(append(append([]byte{}, c.whole...), 0)), "one byte more")
 		})
 	}
-	_, d := w.inspect(0x2b, sampleFrame(0x2a))
+	_, d := w.inspect(0x2b, sampleFrame(0x2a), nil)
 	require.Contains(t, d.Reason, "is the one of entry 42", "a frame under another's key")
-	_, d = w.inspect(0x50, sampleFrame(0x50))
+	_, d = w.inspect(0x50, sampleFrame(0x50), nil)
 	require.Contains(t, d.Reason, "outside its group")
 }
 
@@ -138,7 +138,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(uint64(0), make([]byte, 200))
 	w := newWAL(Options{})
 	f.Fuzz(func(t *testing.T, seq uint64, raw []byte) {
-		e, damage := w.inspect(seq, raw)
+		e, damage := w.inspect(seq, raw, nil)
 		if damage != nil {
 			require.NotEmpty(t, damage.Reason)
 			return

@@ -32,11 +32,12 @@ const HeldBytes = 16 << 20
 // WAL is a write-ahead queue. Its methods may be called concurrently; Next and
 // Read belong to one reader.
 type WAL struct {
-	opts   Options
-	client storage.Client
-	inMem  bool
-	room   *room
-	names  *interner
+	opts    Options
+	client  storage.Client
+	inMem   bool
+	room    *room
+	names   *interner
+	backlog []Backlog // as of the open
 
 	ctx     context.Context // of the committer's storage calls
 	cancel  context.CancelFunc
