@@ -71,7 +71,7 @@ func TestRefusals(t *testing.T) {
 
 func TestRequestsBeyondTheMemoryAreRefused(t *testing.T) {
 	r := newOfflineRig(t, "http://127.0.0.1:1")
-	r.cfg.MemoryLimitMiB, r.cfg.Flush.TargetSizeMiB = 128, 32
+	r.cfg.MemoryLimitMiB, r.cfg.Flush.TargetSizeMiB = 128, 8
 	e := r.start()
 	defer r.shutdown(e)
 	ld := plog.NewLogs()

@@ -166,19 +166,20 @@ func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
 }
 
 func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
-	o := window.Options{
-		Queue: queue, Damage: &c.damage, Sink: c.cfg.Sink,
-		Policy:    c.tenants.common.limits(),
-		Tick:      c.tenants.tick(),
-		Memory:    c.cfg.MemoryLimitMiB << 20,
-		Consumers: c.cfg.QueueConfig.Get().NumConsumers,
-		Grace:     c.cfg.Flush.ShutdownGrace,
-		Retry:     window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
-		Target:    c.tenants.target, Open: c.lakes.lake, Log: c.lakes.log,
+	q := c.cfg.QueueConfig.Get()
+	memory, encoders := c.cfg.MemoryLimitMiB<<20, q.NumConsumers
+	c.maxEntry = window.MaxEntry(memory, encoders)
+	return window.Options{
+		Queue: queue, Volatile: q.StorageID == nil, Damage: &c.damage, Sink: c.cfg.Sink,
+		Limits:   c.tenants.common.limits(),
+		Tick:     c.tenants.tick(),
+		Memory:   memory,
+		Encoders: encoders,
+		Grace:    c.cfg.Flush.ShutdownGrace,
+		Retry:    window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
+		Target:   c.tenants.target, Backlog: c.tenants.backlog, Open: c.lakes.lake, Log: c.lakes.log,
 		Observer: c.observer, Logger: c.set.Logger, Step: step,
 	}
-	c.maxEntry = o.MaxEntry()
-	return o
 }
 
 // work starts what runs until shutdown: the probes of the buckets, and the

@@ -66,9 +66,9 @@ func newLakes(cfg *Config, dir *directory, shared leaseextension.Leases, queue *
 	for settings, tenants := range dir.lakes() {
 		l.gates[settings] = &gate{settings: settings, tenants: tenants}
 	}
-	for writer := range queue.Writers() {
-		if writer != queue.Writer() {
-			l.dead[writer] = true
+	for _, writer := range queue.Writers() {
+		if writer.ID != queue.Writer() {
+			l.dead[writer.ID] = true
 		}
 	}
 	return l

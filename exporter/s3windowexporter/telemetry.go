@@ -11,6 +11,7 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 // observer turns what the packages below tell into metrics and status. It is
@@ -51,8 +52,8 @@ func (o *observer) Committed(c window.Committed) {
 }
 
 // Retried implements window.Observer.
-func (o *observer) Retried(op, tenant string, signal partition.Signal) {
-	o.builder.ExporterS3windowRetries.Add(context.Background(), 1, o.attributes(tenant, signal, attribute.String("operation", op)))
+func (o *observer) Retried(step sealed.Step, tenant string, signal partition.Signal) {
+	o.builder.ExporterS3windowRetries.Add(context.Background(), 1, o.attributes(tenant, signal, attribute.String("operation", string(step))))
 }
 
 // Fenced implements window.Observer.

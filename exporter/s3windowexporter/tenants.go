@@ -31,6 +31,8 @@ type TenantSettings struct {
 	JSONL   JSONLConfig   `mapstructure:"jsonl"`
 	// Flush says when its windows are sealed.
 	Flush TenantFlushConfig `mapstructure:"flush"`
+	// Backlog says what becomes of its queued records.
+	Backlog BacklogConfig `mapstructure:"backlog"`
 
 	misplaced []string `mapstructure:"-"` // keys of its block that are the exporter's alone
 }
@@ -40,6 +42,24 @@ type TenantFlushConfig struct {
 	TargetSizeMiB    int64         `mapstructure:"target_size_mib"`     // of its objects together
 	MaxObjectSizeMiB int64         `mapstructure:"max_object_size_mib"` // of each; 0 for no bound
 	MaxAge           time.Duration `mapstructure:"max_age"`             // of the oldest record
+}
+
+// BacklogConfig is what an operator wants done with queued records of a tenant
+// that cannot be committed, for example because its bucket is gone for good.
+type BacklogConfig struct {
+	Park bool `mapstructure:"park"` // leave them in the queue, and try nothing
+	// DropBefore drops what was accepted before that time, RFC 3339. It may stay
+	// in the configuration: what comes later is not touched.
+	DropBefore string `mapstructure:"drop_before"`
+}
+
+// before is the time, microseconds since the epoch; 0 for none.
+func (b *BacklogConfig) before() (int64, error) {
+	if b.DropBefore == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, b.DropBefore)
+	return t.UnixMicro(), err
 }
 
 const (
@@ -168,8 +188,8 @@ func (t *TenantSettings) columns() (key string, columns []ColumnConfig) {
 }
 
 // limits says when windows are sealed.
-func (t *TenantSettings) limits() flush.Config {
-	return flush.Config{TargetSize: t.Flush.TargetSizeMiB << 20, MaxAge: t.Flush.MaxAge}
+func (t *TenantSettings) limits() flush.Limits {
+	return flush.Limits{TargetSize: t.Flush.TargetSizeMiB << 20, MaxAge: t.Flush.MaxAge}
 }
 
 // target says what the windows of a partition are sealed to.

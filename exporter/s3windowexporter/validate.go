@@ -63,16 +63,20 @@ func (c *Config) validateGrace() error {
 }
 
 func (c *Config) validateMemory() error {
-	consumers := 1
-	if q := c.QueueConfig.Get(); q != nil {
-		consumers = max(q.NumConsumers, 1)
-	}
-	least := (window.MinMemory(consumers) + 1<<20 - 1) >> 20
+	least := (window.MinMemory(c.consumers()) + 1<<20 - 1) >> 20
 	if err := within("memory_limit_mib", c.MemoryLimitMiB, least, maxMemoryMiB, "the queue's read-ahead, the encoders and the open windows share it"); err != nil {
 		return err
 	}
 	t := c.common()
-	return t.validateShare("", c.MemoryLimitMiB)
+	return t.validateShare("", c)
+}
+
+// consumers is how many windows are encoded at once; 1 where that is not valid.
+func (c *Config) consumers() int {
+	if q := c.QueueConfig.Get(); q != nil && q.NumConsumers >= 1 && q.NumConsumers <= maxConsumers {
+		return q.NumConsumers
+	}
+	return 1
 }
 
 func (c *Config) validateQueue() error {
@@ -97,7 +101,7 @@ func (c *Config) validateQueue() error {
 		errs = append(errs, wrong("sending_queue::sizer", q.Sizer.String(), "bytes where `sending_queue::storage` is unset", "otherwise nothing bounds the memory of the queue"))
 	}
 	if q.NumConsumers > maxConsumers {
-		errs = append(errs, wrong("sending_queue::num_consumers", q.NumConsumers, "1 to 64", "it is how many windows are encoded and uploaded at once, each with memory of its own"))
+		errs = append(errs, wrong("sending_queue::num_consumers", q.NumConsumers, "1 to 64", "it is how many windows are encoded at once, each with memory of its own"))
 	}
 	return errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/window"
 )
 
 // validateTenants names what is wrong with the settings of each tenant, unless
@@ -69,7 +70,7 @@ func (t *TenantSettings) problems(at string, c *Config) []error {
 	if common := c.common(); !t.writesLike(&common) { // what is inherited was checked, and that takes long
 		errs = append(errs, t.validateFormat(at))
 	}
-	errs = append(errs, t.validateFlush(at), t.validateShare(at, c.MemoryLimitMiB))
+	errs = append(errs, t.validateFlush(at), t.validateShare(at, c), t.Backlog.validate(at))
 	if t.Flush.TargetSizeMiB > c.WAL.SegmentSizeMiB && t.Flush.TargetSizeMiB != c.Flush.TargetSizeMiB {
 		errs = append(errs, wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most `wal::segment_size_mib` (%d)", c.WAL.SegmentSizeMiB),
 			"a window never holds more than a segment, so none would reach its size"))
@@ -182,11 +183,21 @@ func (t *TenantSettings) validateFlush(at string) error {
 		duration(at+"flush::max_age", t.Flush.MaxAge, 100*time.Millisecond, 24*time.Hour, "it is how long a record may wait for its window to fill"))
 }
 
-// validateShare holds the size of objects against the memory of all windows.
-func (t *TenantSettings) validateShare(at string, memoryMiB int64) error {
-	if t.Flush.TargetSizeMiB > memoryMiB/2 {
-		return wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most half of `memory_limit_mib` (%d)", memoryMiB),
-			"windows would be sealed for want of memory before they reach it")
+// validateShare holds the size of windows against the memory of all of them.
+func (t *TenantSettings) validateShare(at string, c *Config) error {
+	most := window.MaxTarget(c.MemoryLimitMiB<<20, c.consumers()) >> 20
+	if t.Flush.TargetSizeMiB <= most {
+		return nil
+	}
+	return wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB,
+		fmt.Sprintf("at most %d, the largest window that `memory_limit_mib` (%d) with `sending_queue::num_consumers` (%d) has room for", most, c.MemoryLimitMiB, c.consumers()),
+		"windows would be sealed for want of memory before they reach it")
+}
+
+// validate names what is wrong with the block.
+func (b *BacklogConfig) validate(at string) error {
+	if _, err := b.before(); err != nil {
+		return wrong(at+"backlog::drop_before", b.DropBefore, `a time such as "2026-12-01T10:00:00Z"`, "what was accepted before it is dropped")
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package partition
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,19 @@ func (a Align) Period(stamp int64) int64 {
 		return 0
 	default:
 		return floorDiv(stamp, int64(time.Hour/time.Microsecond))
+	}
+}
+
+// Until returns the stamp at which the period of stamp ends: the first that is
+// in the next one. With AlignNone no period ends: math.MaxInt64.
+func (a Align) Until(stamp int64) int64 {
+	switch a {
+	case AlignDay:
+		return (a.Period(stamp) + 1) * int64(24*time.Hour/time.Microsecond)
+	case AlignNone:
+		return math.MaxInt64
+	default:
+		return (a.Period(stamp) + 1) * int64(time.Hour/time.Microsecond)
 	}
 }
 

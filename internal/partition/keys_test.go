@@ -49,6 +49,13 @@ func TestPeriod(t *testing.T) {
 		{AlignNone, 5 * hour, 0}, {AlignNone, -5 * hour, 0},
 	} {
 		assert.Equal(t, c.want, c.align.Period(c.stamp), "%s %d", c.align, c.stamp)
+		until := c.align.Until(c.stamp)
+		if c.align == AlignNone {
+			assert.EqualValues(t, math.MaxInt64, until, "no period ends")
+			continue
+		}
+		assert.Equal(t, c.want, c.align.Period(until-1), "the last of its period")
+		assert.Equal(t, c.want+1, c.align.Period(until), "the first of the next")
 	}
 }
 

@@ -6,7 +6,7 @@ package wal
 type Backlog struct {
 	Tenant, Signal, Writer string
 	Entries, Bytes, Items  int64
-	First                  uint64 // sequence number of the oldest entry
+	First, Last            uint64 // sequence numbers of the oldest and the newest entry
 	FirstStamp, LastStamp  int64
 }
 
@@ -45,5 +45,5 @@ func (b *backlogs) add(h *header, names *interner, writer string, bytes int64, s
 	x.Entries++
 	x.Bytes += bytes
 	x.Items += int64(h.items)
-	x.LastStamp = h.stamp
+	x.Last, x.LastStamp = seq, h.stamp
 }

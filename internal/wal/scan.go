@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// scanBytes is about how much one Scan reads: whole blocks, so that no stamp
-// is cut. A group that is larger is a scan of its own.
-const scanBytes = 2 << 20
+// ScanBytes is what one Scan reads at most: whole blocks, so that no stamp is
+// cut. A group that is larger is a scan of its own.
+const ScanBytes = 2 << 20
 
 // Scanned is what a Scan read.
 type Scanned struct {
@@ -17,26 +17,34 @@ type Scanned struct {
 	Next Safe
 }
 
-// Reach returns where one Scan from sequence number from comes to, and not
+// Reach is the extent of a scan, and how much it reads at most.
+type Reach struct {
+	End     uint64 // the first sequence number that is not in it
+	Entries int
+	Bytes   int64 // of the frames
+}
+
+// Reach returns how far one Scan from sequence number from comes, and not
 // beyond below: it costs no I/O. Both are ends of groups, or the scan would cut
 // a stamp.
-func (w *WAL) Reach(from, below uint64) (end uint64) {
+func (w *WAL) Reach(from, below uint64) Reach {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	size := int64(0)
-	end = from
-	for i := w.index.find(from); i < len(w.index.blocks) && end < below; i++ {
+	r := Reach{End: from}
+	i := w.index.find(from)
+	for ; i < len(w.index.blocks) && r.End < below; i++ {
 		b := w.index.blocks[i]
-		if b.live > 0 && size > 0 && size+b.weights.bytes > scanBytes {
-			return end
+		if b.live > 0 && r.Bytes > 0 && r.Bytes+b.weights.bytes > ScanBytes {
+			return r
 		}
-		size += b.weights.bytes
-		end = min(b.last+1, below)
+		r.Bytes += b.weights.bytes
+		r.Entries += b.live
+		r.End = min(b.last+1, below)
 	}
-	if end < below && w.index.find(end) == len(w.index.blocks) {
-		return below // nothing is left behind it
+	if i == len(w.index.blocks) {
+		r.End = max(r.End, below) // nothing is left behind it
 	}
-	return end
+	return r
 }
 
 // Scan reads the entries in [from, end) that are still in the queue and that

@@ -12,7 +12,7 @@ import (
 func scanAll(t *testing.T, w *WAL, below uint64, want func(tenant, signal string) bool) (all []Entry, scans int) {
 	t.Helper()
 	for from := uint64(1); from < below; scans++ {
-		end := w.Reach(from, below)
+		end := w.Reach(from, below).End
 		require.Greater(t, end, from, "a scan gets on")
 		got, err := w.Scan(t.Context(), from, end, want)
 		require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestScanReadsPastTheReader(t *testing.T) {
 		got, _ = scanAll(t, w, below, nil)
 		require.Len(t, got, 20, "what was trimmed is not there")
 		require.NoError(t, w.Trim(t.Context(), seqsOf(live)))
-		require.Equal(t, below, w.Reach(1, below), "nothing is left: one scan comes to the end")
+		require.Equal(t, below, w.Reach(1, below).End, "nothing is left: one scan comes to the end")
 		empty, err := w.Scan(t.Context(), 1, below, nil)
 		require.NoError(t, err)
 		require.Empty(t, empty.Entries)

@@ -25,9 +25,10 @@ const (
 	asideBytes   = 64 << 20             // and their bytes
 )
 
-// HeldBytes bounds what a WAL holds in memory for its reader: hand-off and
-// read-ahead, without the one group that Read is giving out.
-const HeldBytes = 16 << 20
+// HeldBytes bounds what a WAL holds in memory for its reader, and a scan for its
+// caller: hand-off, read-ahead and ScanBytes, without the one group that Read is
+// giving out.
+const HeldBytes = handOffBytes + readBytes + ScanBytes
 
 // WAL is a write-ahead queue. Its methods may be called concurrently; Next and
 // Read belong to one reader.
