@@ -76,6 +76,8 @@ func TestPutObjectOverFaults(t *testing.T) {
 		"complete 409":                {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 409}}, err: "409"},
 		"complete lost":               {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 1, Do: s3test.LoseAnswer}}},
 		"complete 503, abort refused": {big: true, left: 1, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 503}, {Method: del, Count: 3, Do: s3test.Answer, Status: 503}}, err: "503"},
+		"complete 503 for good":       {big: true, left: 1, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 503}}, err: "503"},
+		"complete refused":            {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 1, Do: s3test.Answer, Status: 403}}, err: "403"},
 		"uploads cannot be listed":    {big: true, rules: []s3test.Rule{{Query: "uploads=", Method: "GET", Do: s3test.Answer, Status: 403}}},
 	} {
 		t.Run(name, func(t *testing.T) {
