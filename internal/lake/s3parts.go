@@ -45,16 +45,15 @@ func (b *S3) putParts(ctx context.Context, key string, body Body, cond condition
 		return err
 	}
 	u, err := b.uploaded(ctx, key, body)
-	if err != nil {
-		return err
-	}
-	err = b.completeUpload(ctx, key, u, body, cond)
-	switch {
-	case err == nil:
-	case decided(err):
-		b.abort(ctx, key, u.id)
-	default:
-		b.remember(key, u)
+	if err == nil {
+		err = b.completeUpload(ctx, key, u, body, cond)
+		switch {
+		case err == nil:
+		case decided(err):
+			b.abort(ctx, key, u.id)
+		default:
+			b.remember(key, u)
+		}
 	}
 	if _, code := statusOf(err); code == "NoSuchUpload" {
 		err = cmp.Or(b.refused(ctx, key, cond), err) // another put of this key ended it, or it was completed before
