@@ -18,6 +18,8 @@ import (
 const (
 	maxProbes = 32 // that run at once
 	maxShown  = 3  // buckets in a status, and tenants of a bucket
+	// probePlace is where probes are, below the prefix.
+	probePlace = "_s3window/probe/"
 )
 
 // bucketChecks probe the lakes of the configuration, each by itself and until
@@ -50,7 +52,8 @@ func (b *bucketChecks) begin(ctx context.Context, g *gate) (tried <-chan struct{
 func (b *bucketChecks) run(ctx context.Context, g *gate, tried func()) {
 	wait := b.core.cfg.Retry.InitialInterval
 	for {
-		done := b.note(ctx, g, b.try(ctx, g))
+		litter, err := b.try(ctx, g)
+		done := b.note(ctx, g, litter, err)
 		tried()
 		if done {
 			return
@@ -67,12 +70,12 @@ func (b *bucketChecks) run(ctx context.Context, g *gate, tried func()) {
 }
 
 // try probes a lake once. A store that hangs does not keep the room of others.
-func (b *bucketChecks) try(ctx context.Context, g *gate) error {
+func (b *bucketChecks) try(ctx context.Context, g *gate) (litter, err error) {
 	select {
 	case b.room <- struct{}{}:
 		defer func() { <-b.room }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*g.settings.Timeout)
 	defer cancel()
@@ -80,8 +83,9 @@ func (b *bucketChecks) try(ctx context.Context, g *gate) error {
 }
 
 // note reports the outcome of a try where it differs from the last one, and
-// says whether it is final.
-func (b *bucketChecks) note(ctx context.Context, g *gate, err error) (final bool) {
+// says whether it is final. No refusal is: a store, a permission or what stands
+// in between may be mended at any time.
+func (b *bucketChecks) note(ctx context.Context, g *gate, litter, err error) (final bool) {
 	logger := b.core.set.Logger.With(zap.Stringer("bucket", g.settings.ref()))
 	if len(g.tenants) > 0 {
 		logger = logger.With(zap.Strings("tenants", g.tenants[:min(maxShown, len(g.tenants))]))
@@ -90,17 +94,13 @@ func (b *bucketChecks) note(ctx context.Context, g *gate, err error) (final bool
 	case err == nil:
 		b.report(g, "")
 		logger.Info("Bucket is checked")
+		if litter != nil {
+			logger.Warn("Objects cannot be deleted, so the probe stays below "+probePlace+", as objects of void windows will; grant s3:DeleteObject, or let a lifecycle rule remove them",
+				zap.Error(litter))
+		}
 		b.warnOfOthers(ctx, g, logger)
 		return true
 	case ctx.Err() != nil:
-		return true
-	case errors.Is(err, lake.ErrUnconditional):
-		if len(g.tenants) == 0 {
-			b.core.status.fail(fmt.Errorf("check bucket %s: %w", g, err))
-			return true
-		}
-		b.report(g, lake.Reason(err))
-		logger.Error("Bucket cannot be used; what was accepted for it stays in the queue", zap.Error(err))
 		return true
 	}
 	if b.report(g, lake.Reason(err)) {

@@ -118,16 +118,19 @@ func (l *lakes) needed() []*gate {
 }
 
 // prove shows that the lake behind a gate can be used, and lets windows go
-// there.
-func (l *lakes) prove(ctx context.Context, g *gate) error {
+// there. litter says why the probe itself could not be removed.
+func (l *lakes) prove(ctx context.Context, g *gate) (litter, err error) {
 	s, err := l.site(ctx, g.settings)
 	if err == nil {
-		err = s.lake.Prove(ctx)
+		litter, err = s.lake.Prove(ctx, lake.Needs{
+			Replace: l.shared == nil,
+			Parts:   g.settings.MultipartThresholdMiB < maxTargetMiB,
+		})
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g.proven, g.trouble = err == nil, err
-	return err
+	return litter, err
 }
 
 // otherSink gives the name of another sink that commits under the same prefix;

@@ -2,7 +2,9 @@ package s3windowexporter
 
 import (
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,8 +32,8 @@ func startUnconditionalStore(t *testing.T) *unconditionalStore {
 	t.Helper()
 	s := &unconditionalStore{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("ETag", `"x"`)
+		content, _ := io.ReadAll(r.Body)
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(content)))
 		if r.Method == http.MethodPut {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -112,7 +112,7 @@ func TestTenantsUnconditionalStoreIsRefused(t *testing.T) {
 	store := startUnconditionalStore(t)
 	r := newRig(t)
 	r.tenant("acme", func(s *TenantSettings) { s.S3.Endpoint = store.URL })
-	core, logged := zapobserver.New(zap.ErrorLevel)
+	core, logged := zapobserver.New(zap.WarnLevel)
 	set := settings()
 	set.Logger = zap.New(core)
 	e := r.create(set)

@@ -216,6 +216,28 @@ func (b *S3) completeUpload(ctx context.Context, key string, u upload, body Body
 	return s3client.CompleteAnswer(out).ProvesParts(u.answers, body.Segments...)
 }
 
+// ProveParts shows that an object in parts is refused where key exists.
+func (b *S3) ProveParts(ctx context.Context, key string) error {
+	body := NewBody("text/plain", []byte("s3window probe in parts\n"))
+	u, err := b.uploaded(ctx, key, body)
+	if err != nil {
+		return err
+	}
+	switch err := b.completeUpload(ctx, key, u, body, condition{}); {
+	case err == nil:
+		return ErrNoParts
+	case errors.Is(err, ErrExists):
+		b.abort(ctx, key, u.id)
+		return nil
+	default:
+		b.abort(ctx, key, u.id)
+		if _, code := statusOf(err); code == "InvalidPart" {
+			return fmt.Errorf("%w: %w", ErrNoParts, err)
+		}
+		return err
+	}
+}
+
 // abort frees the parts of an upload that will not become an object. It has
 // its own time, because the context of the upload may be what ended it. What
 // it cannot free, abortOthers frees when the object is there.

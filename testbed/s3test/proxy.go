@@ -51,6 +51,7 @@ type Rule struct {
 	Status int           // of Answer, Forge and ForgeAnswer; 0 = 200
 	Code   string        // S3 error code of Answer; empty = the usual one of Status
 	Bytes  int64         // of Cut and CutAnswer
+	Weaken bool          // Pass makes the ETag of the answer a weak one, as a proxy does that compresses
 	Header http.Header   // of Forge and ForgeAnswer
 	Body   string        // of Forge and ForgeAnswer
 }
@@ -164,6 +165,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rule.Do {
 	case Pass:
+		if rule.Weaken {
+			w = &weakWriter{ResponseWriter: w}
+		}
 		p.forward(w, r)
 	case Answer:
 		answer(w, r, rule)
