@@ -87,6 +87,10 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if crashes {
 		c.set.Logger.Warn("This process will kill itself, because " + crashVariable + " is set")
 	}
+	s3 := c.cfg.S3.client()
+	if what := s3.Overridden(); what != "" {
+		c.set.Logger.Warn("A setting of the environment has no effect: " + what)
+	}
 	leases, err := leaseExtension(host, c.cfg.Lease)
 	if err != nil {
 		return err
