@@ -46,6 +46,17 @@ func NATS(t testing.TB, o Options) *Server {
 	return nats(t, o)
 }
 
+// CoreNATS starts a NATS server without JetStream, in which a test answers in its
+// place.
+func CoreNATS(t testing.TB) *Server {
+	t.Helper()
+	path := binary(t, "nats-server")
+	return start(t, "nats-server", func(address string) spec {
+		host, port, _ := net.SplitHostPort(address)
+		return spec{argv: []string{path, "-a", host, "-p", port}, ready: says("", "INFO ")}
+	})
+}
+
 // NATSCluster starts three NATS servers that form a cluster.
 func NATSCluster(t testing.TB) []*Server {
 	t.Helper()

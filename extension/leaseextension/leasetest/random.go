@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/s3window/s3window/extension/leaseextension"
@@ -39,8 +40,13 @@ func faultRandom(s *suite) {
 		})
 	}
 	all.Wait()
-	state, err := s.join("judge").Read(s.Context(), "x")
-	require.NoError(s, err)
+	judge := s.join("judge")
+	var state []byte
+	require.EventuallyWithT(s, func(c *assert.CollectT) { // what is between may break this, too
+		var err error
+		state, err = judge.Read(s.Context(), "x")
+		assert.NoError(c, err)
+	}, s.TTL, s.TTL/100)
 	var counts tally
 	require.NoError(s, json.Unmarshal(state, &counts))
 	s.Logf("confirmed %v, sent %v, state %s", confirmed, sent, state)

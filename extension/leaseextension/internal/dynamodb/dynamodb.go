@@ -5,9 +5,16 @@
 // the table is restored from. Reads are strongly consistent. Nothing here is for
 // global tables: a replica in another region takes writes that this one has not
 // seen.
+//
+// No answer counts because of its status alone: an empty one, which the SDK takes
+// for success and for a missing item, may be a proxy's. A write counts if the
+// answer has the attributes that were written; an item is missing, and a page of
+// a listing complete, only if the answer says what the request consumed of the
+// table.
 package dynamodb
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -46,6 +53,7 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 	}
 	answer, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: item{attributeName: text(key)}, ConsistentRead: aws.Bool(true),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if errors.As(err, new(*types.ResourceNotFoundException)) && s.create {
 		// It was there when the client began: it was deleted since. What
@@ -60,9 +68,24 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 		return register.Record{}, s.failed("get", key, err)
 	}
 	if len(answer.Item) == 0 {
+		if err := s.answered(answer.ConsumedCapacity); err != nil {
+			return register.Record{}, s.failed("get", key, err)
+		}
 		return register.Record{}, register.ErrNotFound
 	}
-	return s.record(answer.Item)
+	rec, err := s.record(answer.Item)
+	if err == nil && rec.Key != key {
+		err = s.failed("get", key, fmt.Errorf("the answer is about item %q", rec.Key))
+	}
+	return rec, err
+}
+
+// answered tells whether an answer is the table's.
+func (s *Store) answered(capacity *types.ConsumedCapacity) error {
+	if capacity == nil || aws.ToString(capacity.TableName) != s.table {
+		return errors.New("the answer does not say what the request consumed of the table: it may not be the table's")
+	}
+	return nil
 }
 
 // Put implements register.Store.
@@ -74,25 +97,30 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		return "", err
 	}
 	revision := rand.Text()
-	in := &dynamodb.PutItemInput{
-		TableName: &s.table,
-		Item: item{
-			attributeName: text(key), attributeValue: &types.AttributeValueMemberB{Value: value}, attributeRevision: text(revision),
-		},
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: item{attributeName: text(key)},
+		UpdateExpression:          aws.String("SET #v = :v, #r = :new"),
+		ExpressionAttributeNames:  map[string]string{"#v": attributeValue, "#r": attributeRevision},
+		ExpressionAttributeValues: item{":v": &types.AttributeValueMemberB{Value: value}, ":new": text(revision)},
+		ReturnValues:              types.ReturnValueUpdatedNew,
 	}
-	in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = condition(ifRevision)
-	if _, err := client.PutItem(ctx, in); err != nil {
+	if ifRevision == "" {
+		in.ConditionExpression = aws.String("attribute_not_exists(#n)")
+		in.ExpressionAttributeNames["#n"] = attributeName
+	} else {
+		in.ConditionExpression = aws.String("#r = :r")
+		in.ExpressionAttributeValues[":r"] = text(ifRevision)
+	}
+	answer, err := client.UpdateItem(ctx, in)
+	if err != nil {
 		return "", s.failed("put", key, err)
 	}
-	return revision, nil
-}
-
-// condition is the one that the register's revision is revision.
-func condition(revision string) (expression *string, names map[string]string, values item) {
-	if revision == "" {
-		return aws.String("attribute_not_exists(#n)"), map[string]string{"#n": attributeName}, nil
+	written, valued := answer.Attributes[attributeValue].(*types.AttributeValueMemberB)
+	at, revised := answer.Attributes[attributeRevision].(*types.AttributeValueMemberS)
+	if !valued || !revised || at.Value != revision || !bytes.Equal(written.Value, value) {
+		return "", s.failed("put", key, errors.New("the answer does not have what was written: it may not be the table's"))
 	}
-	return aws.String("#r = :r"), map[string]string{"#r": attributeRevision}, item{":r": text(revision)}
+	return revision, nil
 }
 
 // Delete implements register.Store.
@@ -104,11 +132,18 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if ifRevision == "" {
 		return register.ErrConflict // no register has it
 	}
-	in := &dynamodb.DeleteItemInput{TableName: &s.table, Key: item{attributeName: text(key)}}
-	in.ConditionExpression, in.ExpressionAttributeNames, in.ExpressionAttributeValues = condition(ifRevision)
-	_, err = client.DeleteItem(ctx, in)
+	answer, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: item{attributeName: text(key)},
+		ConditionExpression:       aws.String("#r = :r"),
+		ExpressionAttributeNames:  map[string]string{"#r": attributeRevision},
+		ExpressionAttributeValues: item{":r": text(ifRevision)},
+		ReturnValues:              types.ReturnValueAllOld,
+	})
 	if err == nil {
-		return nil
+		if old, ok := answer.Attributes[attributeRevision].(*types.AttributeValueMemberS); ok && old.Value == ifRevision {
+			return nil
+		}
+		err = errors.New("the answer does not have what was deleted: it may not be the table's")
 	}
 	if err = s.failed("delete", key, err); errors.Is(err, register.ErrConflict) {
 		if _, lookErr := s.Get(ctx, key); lookErr != nil {
@@ -124,10 +159,15 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	if err != nil {
 		return nil, err
 	}
-	in := &dynamodb.ScanInput{TableName: &s.table, ConsistentRead: aws.Bool(true)}
+	in := &dynamodb.ScanInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}
 	var records []register.Record
 	for pages := dynamodb.NewScanPaginator(client, in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = s.answered(page.ConsumedCapacity)
+		}
 		if err != nil {
 			return nil, s.failed("list", prefix, err)
 		}

@@ -4,10 +4,15 @@
 // A revision is the cluster's number of the write: it grows with every write to
 // any key, so it never comes back, unless the cluster is restored from an old
 // copy. etcd's own leases are not used: expiry is observed by who waits.
+//
+// An empty message is a valid answer to gRPC, and says that a key is missing. It
+// counts only with the cluster's revision in it, which is 1 or more, and a write
+// only if that is behind the revision that was replaced.
 package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,6 +25,9 @@ import (
 
 // page is how many registers List reads at once.
 const page = 500
+
+// errForeign says that an answer is none that etcd gives.
+var errForeign = errors.New("the answer is none of etcd's: its revision or what was asked for is missing")
 
 // Store is a register.Store in an etcd cluster.
 type Store struct {
@@ -34,11 +42,15 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 		return register.Record{}, err
 	}
 	answer, err := client.Get(ctx, s.prefix+key)
-	if err != nil {
+	switch {
+	case err != nil:
 		return register.Record{}, s.failed("get", key, err)
-	}
-	if len(answer.Kvs) == 0 {
+	case answer.Header.GetRevision() <= 0:
+		return register.Record{}, s.failed("get", key, errForeign)
+	case len(answer.Kvs) == 0:
 		return register.Record{}, register.ErrNotFound
+	case string(answer.Kvs[0].Key) != s.prefix+key || answer.Kvs[0].ModRevision <= 0:
+		return register.Record{}, s.failed("get", key, errForeign)
 	}
 	return register.Record{Key: key, Value: answer.Kvs[0].Value, Revision: revision(answer.Kvs[0].ModRevision)}, nil
 }
@@ -61,13 +73,15 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		If(clientv3.Compare(clientv3.ModRevision(s.prefix+key), "=", at)).
 		Then(clientv3.OpPut(s.prefix+key, string(value))).
 		Commit()
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", s.failed("put", key, err)
-	}
-	if !answer.Succeeded {
+	case !answer.Succeeded && answer.Header.GetRevision() > 0:
 		return "", register.ErrConflict
+	case answer.Succeeded && answer.Header.GetRevision() > at && len(answer.Responses) == 1:
+		return revision(answer.Header.GetRevision()), nil
 	}
-	return revision(answer.Header.Revision), nil
+	return "", s.failed("put", key, errForeign)
 }
 
 // Delete implements register.Store.
@@ -88,6 +102,8 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	switch {
 	case err != nil:
 		return s.failed("delete", key, err)
+	case answer.Header.GetRevision() <= 0 || len(answer.Responses) != 1:
+		return s.failed("delete", key, errForeign)
 	case answer.Succeeded && answer.Responses[0].GetResponseDeleteRange().Deleted == 1:
 		return nil
 	case answer.Succeeded || answer.Responses[0].GetResponseRange().Count == 0:
@@ -109,10 +125,16 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	}
 	for {
 		answer, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page))
+		if err == nil && (answer.Header.GetRevision() <= 0 || answer.More && len(answer.Kvs) == 0) {
+			err = errForeign
+		}
 		if err != nil {
 			return nil, s.failed("list", prefix, err)
 		}
 		for _, kv := range answer.Kvs {
+			if string(kv.Key) < from || !strings.HasPrefix(string(kv.Key), s.prefix+prefix) {
+				return nil, s.failed("list", prefix, errForeign)
+			}
 			records = append(records, register.Record{
 				Key: strings.TrimPrefix(string(kv.Key), s.prefix), Value: kv.Value, Revision: revision(kv.ModRevision),
 			})

@@ -7,6 +7,11 @@
 //
 // Reads are answered by the leader of the bucket. KV clients ask any server that
 // has a copy, which may lag.
+//
+// Anything that is subscribed may answer a request. An answer counts only if it
+// names the bucket or the key that was asked for, and a write only if its number
+// is behind the one that was replaced. A key is missing only if the server says so
+// by its code.
 package nats
 
 import (
@@ -87,6 +92,7 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
+			Subject  string `json:"subject"`
 			Sequence uint64 `json:"seq"`
 			Header   []byte `json:"hdrs"`
 			Data     []byte `json:"data"`
@@ -102,8 +108,8 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 		return message{}, s.remake(ctx, conn)
 	case got.Error != nil:
 		return message{}, s.failed("get", key, got.Error)
-	case got.Message == nil:
-		return message{}, s.failed("get", key, errors.New("the answer has no message"))
+	case got.Message == nil || got.Message.Sequence == 0 || got.Message.Subject != s.subject+escape(key):
+		return message{}, s.failed("get", key, errors.New("the answer has no message of the key"))
 	}
 	found := message{sequence: got.Message.Sequence, data: got.Message.Data}
 	if len(got.Message.Header) > 0 {
@@ -173,7 +179,10 @@ func (s *Store) publish(ctx context.Context, conn *connection, key string, msg *
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	ack, err := conn.jetstream.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithExpectStream(s.stream))
-	if err == nil {
+	switch {
+	case err == nil && (ack.Stream != s.stream || ack.Sequence <= at):
+		return "", s.failed("put", key, fmt.Errorf("the answer says number %d of stream %q, which cannot be", ack.Sequence, ack.Stream))
+	case err == nil:
 		return strconv.FormatUint(ack.Sequence, 10), nil
 	}
 	var api *jetstream.APIError
@@ -217,6 +226,9 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 		return nil, err
 	}
 	info, err := conn.bucket.Info(ctx, jetstream.WithSubjectFilter(s.subject+">"))
+	if err == nil && info.Config.Name != s.stream {
+		err = fmt.Errorf("the answer is about stream %q", info.Config.Name)
+	}
 	if err != nil {
 		return nil, s.failed("list", prefix, err)
 	}

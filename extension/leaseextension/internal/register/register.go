@@ -29,6 +29,13 @@ type Record struct {
 // Keys are any valid UTF-8 of 1 to 1024 bytes; slashes and dots mean nothing.
 // Values are up to 128 KiB. Revisions are opaque; two versions of a register
 // whose values differ never share one, also across a deletion.
+//
+// Success and ErrNotFound need proof. Between a store and its server may be
+// something that answers in the server's place: a proxy's page with status 200,
+// an empty message. An answer counts only if it holds what such a thing cannot
+// know: the value, the revision that was drawn, the number of the write. Any
+// other answer is an error of its own. ErrConflict needs none, for callers read
+// the register after it.
 type Store interface {
 	// Get returns the newest version of the register: linearizable, never from
 	// a cache or a lagging replica. ErrNotFound if there is none.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"strings"
 )
@@ -21,7 +22,15 @@ const (
 
 	// nameMetadata carries the whole name of a register whose key is cut.
 	nameMetadata = "lease-name"
+
+	// hashMetadata carries the SHA-256 of the value, in hexadecimal digits.
+	hashMetadata = "lease-sha256"
 )
+
+func hashOf(value []byte) string {
+	sum := sha256.Sum256(value)
+	return hex.EncodeToString(sum[:])
+}
 
 // objectNameOf returns the last part of a register's object key: the name with
 // every byte outside A-Z a-z 0-9 . _ - percent-encoded, and a suffix, so that no

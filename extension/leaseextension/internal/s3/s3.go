@@ -4,6 +4,12 @@
 // A register's revision is its object's ETag. Equal bytes have equal ETags, so
 // two versions are told apart only because every record carries a random write
 // id; a store that does not honour the conditions (some do not) is no backend.
+//
+// No answer counts because of its status alone: a proxy may have made it up. A
+// write counts if the answer proves the value, see s3client.Answer. A value that
+// was read counts if the answer proves it, or if it has the hash that was written
+// beside it into the object's metadata. A bucket that encrypts with a key of KMS
+// has ETags that prove nothing: without checksums each write is then read back.
 package s3
 
 import (
@@ -24,6 +30,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/internal/s3client"
 )
 
 // maxValue is the largest object that is read as a register.
@@ -70,7 +77,26 @@ func (s *Store) read(ctx context.Context, name string) (register.Record, map[str
 	if len(value) > maxValue {
 		return register.Record{}, nil, s.failed("get", name, fmt.Errorf("more than %d bytes: not a lease", maxValue))
 	}
-	return register.Record{Value: value, Revision: aws.ToString(out.ETag)}, out.Metadata, nil
+	revision, err := strong(out.ETag)
+	if err == nil && out.Metadata[hashMetadata] != hashOf(value) {
+		err = s3client.GetAnswer(out).Proves(value)
+	}
+	if err != nil {
+		return register.Record{}, nil, s.failed("get", name, err)
+	}
+	return register.Record{Value: value, Revision: revision}, out.Metadata, nil
+}
+
+// strong returns an ETag that can be asked for by If-Match.
+func strong(etag *string) (string, error) {
+	switch e := aws.ToString(etag); {
+	case e == "":
+		return "", errors.New("the answer has no ETag: it is not the store's, or something on the way takes it off")
+	case strings.HasPrefix(e, "W/"):
+		return "", fmt.Errorf("the answer has the weak ETag %q: something on the way changes answers, such as a proxy that compresses them", e)
+	default:
+		return e, nil
+	}
 }
 
 // Put implements register.Store.
@@ -89,9 +115,10 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		Body:          bytes.NewReader(value),
 		ContentLength: aws.Int64(int64(len(value))),
 		ContentType:   aws.String("application/json"),
+		Metadata:      map[string]string{hashMetadata: hashOf(value)},
 	}
 	if cut {
-		in.Metadata = map[string]string{nameMetadata: base64.RawURLEncoding.EncodeToString([]byte(key))}
+		in.Metadata[nameMetadata] = base64.RawURLEncoding.EncodeToString([]byte(key))
 	}
 	if ifRevision == "" {
 		in.IfNoneMatch = aws.String("*")
@@ -108,10 +135,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		}
 		return "", err
 	}
-	if aws.ToString(out.ETag) == "" {
-		return "", fmt.Errorf("put object %q: the answer has no ETag", s.prefix+name)
+	revision, err := strong(out.ETag)
+	if err == nil {
+		err = s3client.PutAnswer(out).Proves(value)
 	}
-	return *out.ETag, nil
+	if err != nil {
+		return "", s.failed("put", name, err)
+	}
+	return revision, nil
 }
 
 // Delete implements register.Store.
@@ -131,7 +162,14 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if err != nil {
 		return s.failed("delete", name, err)
 	}
-	return nil
+	// The answer is empty, and so proves nothing.
+	switch _, _, err = s.read(ctx, name); {
+	case errors.Is(err, register.ErrNotFound):
+		return nil
+	case err == nil:
+		err = errors.New("the store says that it is deleted, and it is there")
+	}
+	return fmt.Errorf("look after deletion: %w", err)
 }
 
 // List implements register.Store. Objects that are not registers are left out.
@@ -180,6 +218,9 @@ func (s *Store) names(ctx context.Context, prefix string) ([]string, error) {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list %q in bucket %q: %w", s.prefix, s.bucket, err)
+		}
+		if aws.ToString(page.Name) == "" {
+			return nil, fmt.Errorf("list %q in bucket %q: the answer names no bucket: it is no listing", s.prefix, s.bucket)
 		}
 		for _, object := range page.Contents {
 			name := strings.TrimPrefix(aws.ToString(object.Key), s.prefix)

@@ -86,7 +86,7 @@ func TestPutCarriesWhatTheBucketNeeds(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		header = r.Header.Clone()
-		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("ETag", `"9dd4e461268c8034f5c8564e155c67a6"`) // the MD5 of x
 	}))
 	defer server.Close()
 	cfg := DefaultConfig()
@@ -106,6 +106,7 @@ func TestPutCarriesWhatTheBucketNeeds(t *testing.T) {
 		require.Equal(t, "aws:kms", header.Get("X-Amz-Server-Side-Encryption"))
 		require.Equal(t, "k1", header.Get("X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"))
 		require.NotEmpty(t, header.Get("X-Amz-Checksum-Sha256"))
+		require.Equal(t, "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881", header.Get("X-Amz-Meta-Lease-Sha256"), "golden: objects that exist must stay provable")
 		mu.Unlock()
 	}
 }

@@ -5,6 +5,9 @@
 // store makes one out of a lock. Two processes on one storage are not fenced
 // against each other; file_storage refuses the second one.
 //
+// A client says of a batch only that nothing failed, so what was written is read
+// back.
+//
 // Layout, in the client's flat keys:
 //
 //	r/<name>      revision, '\n', value
@@ -63,7 +66,8 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		return "", register.ErrConflict
 	}
 	revision := rand.Text()
-	ops := []*storage.Operation{storage.SetOperation(recordKey(key), slices.Concat([]byte(revision), []byte("\n"), value))}
+	content := slices.Concat([]byte(revision), []byte("\n"), value)
+	ops := []*storage.Operation{storage.SetOperation(recordKey(key), content)}
 	if ifRevision == "" {
 		index, err := s.indexLocked(ctx, key, insert)
 		if err != nil {
@@ -74,7 +78,20 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	if err := s.client.Batch(ctx, ops...); err != nil {
 		return "", fmt.Errorf("write record: %w", err)
 	}
+	if err := s.isLocked(ctx, key, content); err != nil {
+		return "", fmt.Errorf("read record back: %w", err)
+	}
 	return revision, nil
+}
+
+// isLocked tells whether content is what is stored of the register; nil: nothing
+// is.
+func (s *Store) isLocked(ctx context.Context, key string, content []byte) error {
+	stored, err := s.client.Get(ctx, recordKey(key))
+	if err == nil && (content == nil && stored != nil || !bytes.Equal(stored, content)) {
+		err = errors.New("the storage holds something else than what it was given")
+	}
+	return err
 }
 
 // Delete implements register.Store.
@@ -94,6 +111,9 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	}
 	if err := s.client.Batch(ctx, storage.DeleteOperation(recordKey(key)), index); err != nil {
 		return fmt.Errorf("delete record: %w", err)
+	}
+	if err := s.isLocked(ctx, key, nil); err != nil {
+		return fmt.Errorf("look after deletion: %w", err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -103,20 +104,26 @@ func TestConformance(t *testing.T) {
 // brokenClient fails what is named, and returns what it is told to.
 type brokenClient struct {
 	xstorage.Client
-	get   []byte
+	get   []byte // of a record
+	page  []byte // of the index
 	gets  error
 	batch error
 }
 
-func (c brokenClient) Get(context.Context, string) ([]byte, error)         { return c.get, c.gets }
+func (c brokenClient) Get(_ context.Context, key string) ([]byte, error) {
+	if strings.HasPrefix(key, "i/") {
+		return c.page, c.gets
+	}
+	return c.get, c.gets
+}
 func (c brokenClient) Batch(context.Context, ...*xstorage.Operation) error { return c.batch }
 
 func TestBrokenStorageIsAnErrorOfItsOwn(t *testing.T) {
-	ctx := t.Context()
+	ctx, listed := t.Context(), []byte(`["a"]`)
 	for name, client := range map[string]brokenClient{
 		"reads fail":        {gets: xstorage.ErrStorageFull},
-		"record is damaged": {get: []byte("no revision")},
-		"record has none":   {get: []byte("\nvalue")},
+		"record is damaged": {get: []byte("no revision"), page: listed},
+		"record has none":   {get: []byte("\nvalue"), page: listed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := storage.New(client)
@@ -131,8 +138,21 @@ func TestBrokenStorageIsAnErrorOfItsOwn(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-	_, err := storage.New(brokenClient{batch: xstorage.ErrStorageFull}).Put(ctx, "a", nil, "")
+	_, err := storage.New(brokenClient{page: []byte("no JSON")}).List(ctx, "")
+	require.Error(t, err)
+	_, err = storage.New(brokenClient{batch: xstorage.ErrStorageFull}).Put(ctx, "a", nil, "")
 	require.ErrorIs(t, err, xstorage.ErrStorageFull)
+}
+
+// A storage that says yes and keeps what it has.
+func TestForgedAnswers(t *testing.T) {
+	ctx := t.Context()
+	_, err := storage.New(brokenClient{}).Put(ctx, "a", []byte("x"), "")
+	require.EqualError(t, err, "read record back: the storage holds something else than what it was given")
+	store := storage.New(brokenClient{get: []byte("1\nx"), page: []byte(`["a"]`)})
+	_, err = store.Put(ctx, "a", []byte("y"), "1")
+	require.EqualError(t, err, "read record back: the storage holds something else than what it was given")
+	require.EqualError(t, store.Delete(ctx, "a", "1"), "look after deletion: the storage holds something else than what it was given")
 }
 
 func TestOpenNamesWhatIsMissing(t *testing.T) {
