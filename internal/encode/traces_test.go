@@ -1,7 +1,6 @@
 package encode
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -104,28 +103,6 @@ func malformedTraces() map[string][]byte {
 	}
 }
 
-func TestMalformedTracesAreRejectedAlone(t *testing.T) {
-	e := newTestEncoder(t, tracesSpec(testColumns()...))
-	good := tracesEntries(t, oneSpan(everySpanField))[0]
-	other := Entry{Payload: spanMessage(msg(11, str(2, "x")), attr(9, "promoted", "x")), ReceivedAt: 3}
-	want := object(t, e, stage(t, e, []Entry{good, other, good}))
-	for name, payload := range malformedTraces() {
-		t.Run(name, func(t *testing.T) {
-			if _, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(payload); err == nil {
-				t.Error("pdata accepts it")
-			}
-			bad := Entry{Payload: append(bytes.Clone(good.Payload), payload...)}
-			staged := stage(t, e, []Entry{good, bad, other, {Payload: payload}, good})
-			if len(staged.Rejected) != 2 || staged.Rejected[0].Index != 1 || staged.Rejected[1].Index != 3 {
-				t.Fatalf("rejected %v, want entries 1 and 3", staged.Rejected)
-			}
-			if got := object(t, e, staged); !bytes.Equal(got, want) {
-				t.Error("the rejected entries left a trace in the object")
-			}
-		})
-	}
-}
-
 func FuzzStageTraces(f *testing.F) {
 	for _, c := range tracesCases()[:11] {
 		f.Add(tracesEntries(f, c.fill)[0].Payload)
@@ -148,9 +125,7 @@ func checkTracesAgainstPdata(t *testing.T, e *Encoder, spec Spec, payload []byte
 	got := readParquetGo(t, object(t, e, staged))
 	n, err := CountItems(spec.Signal, payload)
 	if len(staged.Rejected) > 0 {
-		if len(got.rows) > 0 {
-			t.Errorf("%d rows of a rejected entry", len(got.rows))
-		}
+		checkRejected(t, spec.Signal, payload, staged, len(got.rows))
 		return
 	}
 	if err != nil || n != staged.Rows || n != len(got.rows) {

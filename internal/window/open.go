@@ -41,16 +41,19 @@ type unit struct {
 	payloads [][]byte // as refs; nil when cold or encoded
 	encoded  bool
 	staged   encode.Staged
-	rejected []rejected // entries that do not decode; set with staged
+	rejected []rejected // what does not decode; set with staged
 	held     int64      // bytes of the budget that all of these hold
 	full     bool
 	busy     bool // the loop has it encoded; nobody else touches it
 }
 
-// rejected is an entry that has no place in the window.
+// rejected is an entry, or some records of one, that has no place in the
+// window.
 type rejected struct {
 	ref
-	payload []byte // nil if it is not to be had
+	record  int    // number of the first of them in the entry, from 1; 0 = the whole entry
+	records int64  // how many they are
+	payload []byte // a request of them; nil if it is not to be had
 	err     error
 }
 
@@ -97,7 +100,7 @@ func (u *unit) encode(enc *encode.Encoder, b *budget) error {
 	of := make([]int, 0, len(u.payloads))
 	for i, p := range u.payloads {
 		if p == nil {
-			bad = append(bad, rejected{u.refs[i], nil, errMissing})
+			bad = append(bad, rejected{ref: u.refs[i], records: int64(u.refs[i].items), err: errMissing})
 			continue
 		}
 		entries = append(entries, encode.Entry{Payload: p, ReceivedAt: u.refs[i].stamp})
@@ -109,9 +112,12 @@ func (u *unit) encode(enc *encode.Encoder, b *budget) error {
 	}
 	held := staged.Bytes
 	for _, x := range staged.Rejected {
-		i := of[x.Index]
-		bad = append(bad, rejected{u.refs[i], u.payloads[i], x.Err})
-		held += u.refs[i].cost()
+		r := rejected{ref: u.refs[of[x.Index]], record: x.Record, records: int64(x.Records), payload: x.Payload, err: x.Err}
+		if r.record == 0 {
+			r.records = int64(r.items)
+		}
+		bad = append(bad, r)
+		held += int64(len(r.payload)) + hotBytes
 	}
 	u.payloads, u.staged, u.rejected, u.encoded = nil, staged, bad, true
 	b.charge(share{data: held - u.held})

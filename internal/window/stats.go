@@ -53,14 +53,17 @@ func (r *Runtime) observe(w *sealedWindow) {
 	if w.empty() {
 		return
 	}
-	var lost int64
-	for _, l := range w.result.lost {
+	entries, lost := 0, int64(0)
+	for i, l := range w.result.lost {
+		if i == 0 || l.Seq != w.result.lost[i-1].Seq {
+			entries++
+		}
 		lost += l.Records
 	}
-	if len(w.result.lost) > 0 {
-		r.opt.Observer.Lost(len(w.result.lost), lost, w.Tenant, w.Signal)
-		r.logger.Error("Entries do not decode; their window names them as lost, and their bytes are in the quarantine",
-			zap.String("tenant", w.Tenant), zap.String("signal", string(w.Signal)), zap.Int("entries", len(w.result.lost)),
+	if entries > 0 {
+		r.opt.Observer.Lost(entries, lost, w.Tenant, w.Signal)
+		r.logger.Error("Records do not decode; their window names them as lost, and their bytes are in the quarantine",
+			zap.String("tenant", w.Tenant), zap.String("signal", string(w.Signal)), zap.Int("entries", entries), zap.Int64("records", lost),
 			zap.String("object_key", w.result.lost[0].Key), zap.String("reason", w.result.lost[0].Reason))
 	}
 	now := time.Now()
