@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
@@ -32,36 +31,6 @@ type Object struct {
 	Size    int64
 	Ext     string // parquet, jsonl, jsonl.gz, jsonl.zst
 	Schema  int    // as its manifest says; 0 = not known
-}
-
-// Logs returns the log records of an object.
-func Logs(o Object) (plog.Logs, error) {
-	all := plog.NewLogs()
-	err := EachLogs(o, math.MaxInt, func(part plog.Logs) error {
-		part.ResourceLogs().MoveAndAppendTo(all.ResourceLogs())
-		return nil
-	})
-	return all, err
-}
-
-// Traces returns the spans of an object.
-func Traces(o Object) (ptrace.Traces, error) {
-	all := ptrace.NewTraces()
-	err := EachTraces(o, math.MaxInt, func(part ptrace.Traces) error {
-		part.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
-		return nil
-	})
-	return all, err
-}
-
-// Metrics returns the data points of an object.
-func Metrics(o Object) (pmetric.Metrics, error) {
-	all := pmetric.NewMetrics()
-	err := EachMetrics(o, math.MaxInt, func(part pmetric.Metrics) error {
-		part.ResourceMetrics().MoveAndAppendTo(all.ResourceMetrics())
-		return nil
-	})
-	return all, err
 }
 
 // EachLogs visits the log records of an object in parts whose size as OTLP is
