@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
@@ -31,6 +32,18 @@ func showProgress(w io.Writer, interval time.Duration, line func() string) (stop
 		close(end)
 		<-ended
 	}
+}
+
+// lockedWriter is for several goroutines.
+type lockedWriter struct {
+	mu sync.Mutex // guards w
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }
 
 // size writes a number of bytes for people.

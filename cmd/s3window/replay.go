@@ -24,6 +24,7 @@ type replayFlags struct {
 	tls       configtls.ClientConfig
 	requestMB float64
 	state     string
+	skip      bool
 }
 
 func runReplay(ctx context.Context, args []string, out output) int {
@@ -37,6 +38,8 @@ func runReplay(ctx context.Context, args []string, out output) int {
 			"Sends committed windows to an OTLP receiver (gRPC), each partition in the order of k.\n"+
 			"With -state a run goes on where an earlier one ended. A window that was under way is sent\n"+
 			"again as a whole: records arrive at least once, and their received_at does not.\n"+
+			"A request that the receiver refuses for good is halved until the record is found that it refuses;\n"+
+			"there replay ends, or with -skip-refused passes it over.\n"+
 			"Exit code 0: all sent, 1: something is damaged or was refused, 2: could not go on.\n\n")
 		f.PrintDefaults()
 	}
@@ -50,6 +53,10 @@ func runReplay(ctx context.Context, args []string, out output) int {
 	}
 	if err != nil {
 		fmt.Fprintf(out.stderr, "s3window replay: %v\n", err)
+		var refused *replay.RefusedError
+		if errors.As(err, &refused) && !r.skip {
+			fmt.Fprintln(out.stderr, "All records before it were sent. Give -skip-refused to write it down and go on without it.")
+		}
 		if r.state == "" && !r.DryRun {
 			fmt.Fprintln(out.stderr, "Without -state nothing is remembered: another run begins anew.")
 		}
@@ -77,6 +84,7 @@ func (r *replayFlags) registerReplay(f *flag.FlagSet) {
 	f.DurationVar(&r.receiver.RetryFor, "retry-for", 2*time.Minute, "how long a request is tried that the receiver may take later")
 	f.Float64Var(&r.requestMB, "max-request-mib", 3.9, "most MiB of a request; receivers refuse 4 and more unless told otherwise")
 	f.StringVar(&r.state, "state", "", "`file` that remembers the last window sent of each partition")
+	f.BoolVar(&r.skip, "skip-refused", false, "pass over records that the receiver refuses for good; each is named on stderr, and in the file `STATE`.refused")
 	f.BoolVar(&r.DryRun, "dry-run", false, "say what would be sent")
 	f.StringVar(&r.Sink, "sink", "", "only this sink")
 	f.StringVar(&r.Tenant, "tenant", "", "only this tenant")
@@ -146,6 +154,10 @@ func (r *replayFlags) run(ctx context.Context, where string, out output) (int, e
 		return exitFailed, err
 	}
 	defer client.Close()
+	out.stderr = &lockedWriter{w: out.stderr}
+	if err := r.skipInto(out.stderr); err != nil {
+		return exitFailed, err
+	}
 	var p replay.Progress
 	stop := showProgress(out.stderr, time.Second, func() string {
 		return fmt.Sprintf("%d windows, %d records in %d requests, %s of objects", p.Windows.Load(), p.Records.Load(), p.Requests.Load(), size(p.Bytes.Load()))
@@ -157,6 +169,30 @@ func (r *replayFlags) run(ctx context.Context, where string, out output) (int, e
 		return exitFailed, err
 	}
 	return code, nil
+}
+
+// skipInto has the replay pass over what is refused, if it is to.
+func (r *replayFlags) skipInto(stderr io.Writer) error {
+	if !r.skip {
+		return nil
+	}
+	file, err := replay.OpenRefused(r.refusedPath())
+	if err != nil {
+		return err
+	}
+	r.Skip = func(x replay.Refused) error {
+		fmt.Fprintf(stderr, "passed over: the receiver refuses %s: %s\n", x, x.Reason)
+		return file.Add(x)
+	}
+	return nil
+}
+
+// refusedPath is the file that names what was passed over, beside the state.
+func (r *replayFlags) refusedPath() string {
+	if r.state == "" {
+		return ""
+	}
+	return r.state + ".refused"
 }
 
 // print says what was sent, and returns the exit code.
@@ -176,7 +212,10 @@ func (r *replayFlags) print(w io.Writer, parts []replay.Partition, p *replay.Pro
 			fmt.Fprintf(w, "; up to window %d was sent before", x.Before)
 		}
 		if x.Lost > 0 {
-			fmt.Fprintf(w, "; %d entries that their manifests report as lost are not among them", x.Lost)
+			fmt.Fprintf(w, "; %d records that their manifests report as lost are not among them", x.Lost)
+		}
+		if x.Skipped > 0 {
+			fmt.Fprintf(w, "; %d of them were passed over: the receiver refuses them", x.Skipped)
 		}
 		fmt.Fprintln(w)
 		var damage *replay.DamageError
@@ -184,6 +223,14 @@ func (r *replayFlags) print(w io.Writer, parts []replay.Partition, p *replay.Pro
 			fmt.Fprintf(w, "DAMAGE: %v (-k sends what comes behind it)\n", x.Err)
 			code = max(code, exitDamaged)
 		}
+	}
+	if n := p.Skipped.Load(); n > 0 {
+		fmt.Fprintf(w, "PASSED OVER: %d records that the receiver refuses", n)
+		if r.state != "" {
+			fmt.Fprintf(w, "; %s names them", r.refusedPath())
+		}
+		fmt.Fprintln(w)
+		code = max(code, exitDamaged)
 	}
 	if n := p.Refused.Load(); n > 0 {
 		fmt.Fprintf(w, "REFUSED: the receiver took the requests, but not %d of their records\n", n)

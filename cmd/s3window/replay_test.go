@@ -14,17 +14,23 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
 )
 
 // sink is an OTLP receiver that counts records.
 type sink struct {
 	plogotlp.UnimplementedGRPCServer
 	records atomic.Int64
+	refuses atomic.Bool
 }
 
 // Export implements plogotlp.GRPCServer.
 func (s *sink) Export(_ context.Context, req plogotlp.ExportRequest) (plogotlp.ExportResponse, error) {
+	if s.refuses.Load() {
+		return plogotlp.NewExportResponse(), status.Error(codes.InvalidArgument, "a bad record")
+	}
 	s.records.Add(int64(req.Logs().LogRecordCount()))
 	return plogotlp.NewExportResponse(), nil
 }
@@ -70,6 +76,40 @@ func TestReplayDirectory(t *testing.T) {
 	require.Equal(t, exitDamaged, code)
 	require.Contains(t, stdout, "sent windows 1 to 1 (1), 2 records")
 	require.Contains(t, stdout, "DAMAGE: window 2: object")
+}
+
+func TestReplayPassesOverWhatIsRefused(t *testing.T) {
+	root, key := dir(t)
+	where, state := filepath.Join(root, "otel"), filepath.Join(t.TempDir(), "state")
+	s, addr := receiveOTLP(t)
+	s.refuses.Store(true)
+	code, _, stderr := run(t.Context(), "replay", where, "-endpoint", addr, "-insecure", "-state", state)
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, `the receiver refuses record 1 of object "otel/tenant=acme/`)
+	require.Contains(t, stderr, "a bad record")
+	require.Contains(t, stderr, "Give -skip-refused")
+
+	for range 2 { // the second run has nothing left to send
+		code, stdout, stderr := run(t.Context(), "replay", where, "-endpoint", addr, "-insecure", "-state", state, "-skip-refused")
+		if strings.Contains(stdout, "sent before") {
+			require.Equal(t, exitOK, code)
+			break
+		}
+		require.Equal(t, exitDamaged, code, stderr)
+		require.Equal(t, 4, strings.Count(stderr, "passed over: the receiver refuses record"), stderr)
+		require.Contains(t, stdout, "; 4 of them were passed over")
+		require.Contains(t, stdout, "PASSED OVER: 4 records that the receiver refuses; "+state+".refused names them")
+	}
+	content, err := os.ReadFile(state + ".refused")
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(string(content), "\n"))
+	require.Contains(t, string(content), `"object_key":"`+key+`","record":2,`)
+
+	code, stdout, _ := run(t.Context(), "replay", where, "-endpoint", addr, "-insecure", "-skip-refused")
+	require.Equal(t, exitDamaged, code)
+	require.Contains(t, stdout, "PASSED OVER: 4 records that the receiver refuses\n")
+	code, _, stderr = run(t.Context(), "replay", where, "-endpoint", addr, "-insecure", "-state", state+"2", "-skip-refused", "-dry-run")
+	require.Equal(t, exitOK, code, stderr)
 }
 
 func TestReplayOverTLS(t *testing.T) {

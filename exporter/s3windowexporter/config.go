@@ -1,7 +1,6 @@
 package s3windowexporter
 
 import (
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -210,28 +209,12 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// defaultColumns are what most queries filter by. They cost nothing where no
-// record has them.
-func defaultColumns() []ColumnConfig {
-	var columns []ColumnConfig
-	name := strings.NewReplacer(".", "_")
-	for _, key := range []string{
-		"service.namespace", "service.instance.id", "service.version", "deployment.environment.name", "host.name",
-		"k8s.namespace.name", "k8s.pod.name", "k8s.container.name", "k8s.node.name", "cloud.region",
-	} {
-		columns = append(columns, ColumnConfig{ResourceAttribute: key, As: name.Replace(key), Type: "string"})
+// defaultColumns are the encoder's.
+func defaultColumns() (out []ColumnConfig) {
+	for _, c := range encode.DefaultColumns() {
+		out = append(out, ColumnConfig(c))
 	}
-	for _, key := range []string{
-		"http.request.method", "http.response.status_code", "http.route", "url.path", "error.type", "exception.type",
-		"db.system.name", "messaging.system", "rpc.system",
-	} {
-		c := ColumnConfig{Attribute: key, As: name.Replace(key), Type: "string"}
-		if key == "http.response.status_code" {
-			c.Type = "int64"
-		}
-		columns = append(columns, c)
-	}
-	return columns
+	return out
 }
 
 func defaultQueue() exporterhelper.QueueBatchConfig {

@@ -8,6 +8,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/s3window/s3window/internal/encode/decode"
 	"github.com/s3window/s3window/internal/lake"
@@ -83,28 +87,30 @@ func TestFormatsOfTenants(t *testing.T) {
 // decoded counts the records of an object, all of which are of a tenant.
 func (r *rig) decoded(signal partition.Signal, o decode.Object, tenant string) int {
 	r.t.Helper()
-	switch signal {
-	case partition.Traces:
-		x, err := decode.Traces(o)
-		require.NoError(r.t, err)
-		for _, rs := range x.ResourceSpans().All() {
-			assert.Equal(r.t, map[string]any{"tenant.id": tenant}, rs.Resource().Attributes().AsRaw())
-		}
-		return x.SpanCount()
-	case partition.Metrics:
-		x, err := decode.Metrics(o)
-		require.NoError(r.t, err)
-		for _, rm := range x.ResourceMetrics().All() {
-			assert.Equal(r.t, map[string]any{"tenant.id": tenant}, rm.Resource().Attributes().AsRaw())
-		}
-		return x.DataPointCount()
+	records := 0
+	check := func(attributes pcommon.Map, n int) {
+		assert.Equal(r.t, map[string]any{"tenant.id": tenant}, attributes.AsRaw())
+		records += n
 	}
-	x, err := decode.Logs(o)
-	require.NoError(r.t, err)
-	for _, rl := range x.ResourceLogs().All() {
-		assert.Equal(r.t, map[string]any{"tenant.id": tenant}, rl.Resource().Attributes().AsRaw())
-	}
-	return x.LogRecordCount()
+	require.NoError(r.t, decode.EachRequest(o, signal, 1, func(request []byte, n int) error {
+		switch signal {
+		case partition.Traces:
+			x, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(request)
+			require.NoError(r.t, err)
+			check(x.ResourceSpans().At(0).Resource().Attributes(), x.SpanCount())
+		case partition.Metrics:
+			x, err := (&pmetric.ProtoUnmarshaler{}).UnmarshalMetrics(request)
+			require.NoError(r.t, err)
+			check(x.ResourceMetrics().At(0).Resource().Attributes(), x.DataPointCount())
+		default:
+			x, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(request)
+			require.NoError(r.t, err)
+			check(x.ResourceLogs().At(0).Resource().Attributes(), x.LogRecordCount())
+		}
+		assert.Equal(r.t, 1, n, "a request has one record")
+		return nil
+	}))
+	return records
 }
 
 // Windows of several formats make one commit log.

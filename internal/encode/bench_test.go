@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/internal/encode/route"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -36,10 +37,11 @@ func calls(t testing.TB, requests [][]byte) (out [][]Entry, records int, bytes i
 	rows, size := 0, int64(0)
 	var call []Entry
 	for i, p := range requests {
-		n, err := CountItems(partition.Logs, p)
+		parts, err := route.Apart(partition.Logs, p)
 		if err != nil {
 			t.Fatal(err)
 		}
+		n := parts.Len()
 		call = append(call, Entry{Payload: p, ReceivedAt: encodetest.Start/1000 + int64(i)})
 		rows, size = rows+n, size+int64(len(p))
 		records, bytes = records+n, bytes+int64(len(p))

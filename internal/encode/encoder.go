@@ -23,12 +23,6 @@ type Entry struct {
 	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
 }
 
-// Rejected is an entry that could not be decoded.
-type Rejected struct {
-	Index int // in the entries given to Stage
-	Err   error
-}
-
 // Staged is encoded row groups or lines, ready to be assembled.
 type Staged struct {
 	groups   []*parquet.RowGroup
@@ -56,6 +50,8 @@ type Encoder struct {
 	// mu guards idle: stagers with their memory, kept for the next calls.
 	mu   sync.Mutex
 	idle []*stager
+
+	onAttempt func([]Entry) // for tests; nil otherwise
 }
 
 // New returns an encoder. The error names everything that is wrong with spec.
@@ -86,24 +82,15 @@ func New(spec Spec) (*Encoder, error) {
 }
 
 // Stage encodes the records of entries in order; in Parquet those of a row
-// group are clustered by service. An entry that is malformed is left out as a
-// whole and listed in Rejected; the rows are those of the others alone. Nothing
-// of the payloads is retained.
+// group are clustered by service. A record that is malformed, or that makes the
+// encoder panic, is left out and listed in Rejected; the rows are those of the
+// others alone. The error is not about the entries. Nothing of the payloads is
+// retained but by Rejected.
 func (e *Encoder) Stage(entries []Entry) (Staged, error) {
-	if e.router != nil {
-		return e.stageFiled(entries)
+	out, err := e.attempt(entries)
+	if refused(err) {
+		return e.sift(entries)
 	}
-	return e.encode(entries)
-}
-
-// encode is Stage for records that go to one place.
-func (e *Encoder) encode(entries []Entry) (out Staged, err error) {
-	if e.lines != nil {
-		out, err = e.stageLines(entries)
-	} else {
-		out, err = e.stageColumns(entries)
-	}
-	out.Size = out.Bytes
 	return out, err
 }
 
@@ -112,8 +99,9 @@ func (e *Encoder) stageColumns(entries []Entry) (Staged, error) {
 	if err != nil {
 		return Staged{}, err
 	}
-	defer e.give(s)
-	return s.stage(entries)
+	out, err := s.stage(entries)
+	e.give(s)
+	return out, err
 }
 
 func (e *Encoder) take() (*stager, error) {

@@ -3,7 +3,6 @@ package encode
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/klauspost/compress/s2"
 
@@ -48,45 +47,10 @@ const (
 	filedBytes = 384
 )
 
-// stageFiled is Stage for records that go to several places.
-func (e *Encoder) stageFiled(entries []Entry) (Staged, error) {
-	// of gives the index in the call's entries.
-	of := make([]int, len(entries))
-	in := make([]route.Entry, len(entries))
-	for i, x := range entries {
-		of[i], in[i] = i, route.Entry(x)
-	}
-	var rejected []Rejected
-	for {
-		out, bad, err := e.stageDealt(e.router.Split(in))
-		if err != nil {
-			return Staged{}, err
-		}
-		if len(bad) == 0 {
-			slices.SortFunc(rejected, func(a, b Rejected) int { return a.Index - b.Index })
-			out.Rejected = rejected
-			return out, nil
-		}
-		// An entry that is malformed in one place is left out of all.
-		good := 0
-		for i := range in {
-			if why, ok := bad[i]; ok {
-				rejected = append(rejected, Rejected{Index: of[i], Err: why})
-				continue
-			}
-			of[good], in[good] = of[i], in[i]
-			good++
-		}
-		of, in = of[:good], in[:good]
-	}
-}
-
-// stageDealt encodes or carries every piece. bad are the entries that turn out
-// to be malformed, by their index.
-func (e *Encoder) stageDealt(d route.Dealt) (out Staged, bad map[int]error, err error) {
-	bad = map[int]error{}
-	for _, r := range d.Rejected {
-		bad[r.Index] = r.Err
+// file encodes or carries every piece.
+func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
+	if len(d.Rejected) > 0 {
+		return Staged{}, d.Rejected[0].Err
 	}
 	out.Skewed, out.Refiled = d.Skewed, d.Refiled
 	var small []route.Piece
@@ -97,40 +61,32 @@ func (e *Encoder) stageDealt(d route.Dealt) (out Staged, bad map[int]error, err 
 		}
 		s, err := e.encode(toEntries(p.Entries))
 		if err != nil {
-			return Staged{}, nil, err
+			return Staged{}, err
 		}
-		for _, r := range s.Rejected {
-			bad[p.From[r.Index]] = r.Err
-		}
-		s.Rejected = nil
 		out.filed = append(out.filed, filed{Place: p.Place, staged: s, items: s.Rows})
 		out.add(s)
 		out.Bytes += s.Bytes
 	}
-	if err := e.carry(&out, small, bad); err != nil {
-		return Staged{}, nil, err
+	if err := e.carry(&out, small); err != nil {
+		return Staged{}, err
 	}
-	return out, bad, nil
+	return out, nil
 }
 
 // carry keeps small pieces as they came. They are encoded all the same, once
 // and together: that says whether they are well-formed, and how large they
 // will be.
-func (e *Encoder) carry(out *Staged, small []route.Piece, bad map[int]error) error {
+func (e *Encoder) carry(out *Staged, small []route.Piece) error {
 	if len(small) == 0 {
 		return nil
 	}
 	var all []Entry
-	var from []int
 	for _, p := range small {
-		all, from = append(all, toEntries(p.Entries)...), append(from, p.From...)
+		all = append(all, toEntries(p.Entries)...)
 	}
 	s, err := e.encode(all)
 	if err != nil {
 		return err
-	}
-	for _, r := range s.Rejected {
-		bad[from[r.Index]] = r.Err
 	}
 	out.add(s)
 	out.Bytes += s.Size // when it is joined

@@ -191,8 +191,8 @@ func TestNothingToFile(t *testing.T) {
 	}
 }
 
-// An entry that is malformed in one place is left out of all, whether the
-// router sees it or the encoder.
+// What is malformed is left out of all places, whether the router sees it or
+// the encoder.
 func TestMalformedEntriesAreFiledNowhere(t *testing.T) {
 	badID := func(e Entry) Entry {
 		ld, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(e.Payload)
@@ -217,15 +217,16 @@ func TestMalformedEntriesAreFiledNowhere(t *testing.T) {
 		rejected = append(rejected, r.Index)
 	}
 	require.Equal(t, []int{0, 2}, rejected)
-	require.Equal(t, 3, s.Rows)
+	require.Equal(t, 4, s.Rows)
 	got, _ := lakeOf(t, e, s)
-	require.Equal(t, map[string]int{"dt=2026-10-03/hour=06/": 1, "dt=2026-10-03/hour=05/": 2}, counts(got))
+	require.Equal(t, map[string]int{"dt=2026-10-03/hour=06/": 2, "dt=2026-10-03/hour=05/": 2}, counts(got))
 
 	// One that is encoded at once, behind one of another place.
 	s = stage(t, e, []Entry{late(t, "a", 1), badID(late(t, "bad", make([]int, directItems)...)), late(t, "b", 0)})
 	require.Len(t, s.Rejected, 1)
 	require.Equal(t, 1, s.Rejected[0].Index)
-	require.Equal(t, 2, s.Rows)
+	require.Equal(t, directItems, s.Rejected[0].Record)
+	require.Equal(t, 2+directItems-1, s.Rows)
 }
 
 // The same records give the same objects, and all of them, however they are

@@ -22,19 +22,11 @@ func newLines(s Spec) (*jsonl.Encoder, error) {
 }
 
 func (e *Encoder) stageLines(entries []Entry) (Staged, error) {
-	in := make([]jsonl.Entry, len(entries))
-	for i, x := range entries {
-		in[i] = jsonl.Entry(x)
-	}
-	s, err := e.lines.Stage(in)
+	s, err := e.lines.Stage(toLines(entries))
 	if err != nil {
 		return Staged{}, err
 	}
-	out := Staged{
+	return Staged{
 		lines: s.Segments, Rows: s.Rows, Bytes: s.Bytes, MinTime: s.MinTime, MaxTime: s.MaxTime, Replaced: s.Replaced,
-	}
-	for _, r := range s.Rejected {
-		out.Rejected = append(out.Rejected, Rejected(r))
-	}
-	return out, nil
+	}, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -117,29 +116,6 @@ func splitLines(t testing.TB, lines []byte) [][]byte {
 		t.Fatal("the last line has no end")
 	}
 	return bytes.Split(lines[:len(lines)-1], []byte("\n"))
-}
-
-func TestMalformedEntryLeavesNoLine(t *testing.T) {
-	for _, s := range lineSignals(t) {
-		for _, codec := range lineCodecs {
-			e := newTestEncoder(t, s.spec(codec, testColumns()...))
-			other := Entry{Payload: s.other, ReceivedAt: 3}
-			want := object(t, e, stage(t, e, []Entry{s.good, other, s.good}))
-			for name, payload := range s.malformed {
-				bad := Entry{Payload: append(bytes.Clone(s.good.Payload), payload...)}
-				staged := stage(t, e, []Entry{s.good, bad, other, {Payload: payload}, s.good})
-				if len(staged.Rejected) != 2 || staged.Rejected[0].Index != 1 || staged.Rejected[1].Index != 3 {
-					t.Fatalf("%s, %s: rejected %v, want entries 1 and 3", s.signal, name, staged.Rejected)
-				}
-				if !strings.Contains(fmt.Sprint(staged.Rejected[1].Err), "malformed OTLP") {
-					t.Errorf("%s, %s: error %v", s.signal, name, staged.Rejected[1].Err)
-				}
-				if got := object(t, e, staged); !bytes.Equal(got, want) {
-					t.Errorf("%s, %s: the rejected entries left a trace", s.signal, name)
-				}
-			}
-		}
-	}
 }
 
 // Both formats take the same entries: a window does not lose records by its

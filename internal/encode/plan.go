@@ -155,12 +155,9 @@ func (p *Plan) join(at *placed) (out []Staged, err error) {
 		if len(entries) == 0 {
 			return nil
 		}
-		s, err := p.encoder.encode(entries)
+		s, err := p.encoder.encodeAgain(entries)
 		if err != nil {
-			return err
-		}
-		if len(s.Rejected) > 0 {
-			return fmt.Errorf("encode what was carried: an entry is malformed that was not before: %w", s.Rejected[0].Err)
+			return fmt.Errorf("encode what was carried: %w", err)
 		}
 		out = append(out, s)
 		entries, items, raw = entries[:0], 0, 0

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/s3window/s3window/internal/partition"
 )
 
 func TestSpecIsValidated(t *testing.T) {
@@ -44,16 +42,5 @@ func TestTooLargeAnEntryIsRejected(t *testing.T) {
 	s := stage(t, e, []Entry{{Payload: make([]byte, maxPayload+1)}})
 	if len(s.Rejected) != 1 || errors.Is(s.Rejected[0].Err, nil) {
 		t.Errorf("rejected %v", s.Rejected)
-	}
-}
-
-func TestCountItemsOfEverySignal(t *testing.T) {
-	if _, err := CountItems("profiles", nil); err == nil {
-		t.Error("an unknown signal is counted")
-	}
-	for name, payload := range malformed() {
-		if _, err := CountItems(partition.Logs, payload); err == nil && strings.HasPrefix(name, "cut") {
-			t.Errorf("%s: counted", name)
-		}
 	}
 }

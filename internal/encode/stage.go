@@ -35,7 +35,6 @@ type stager struct {
 // located is a group of an entry, found but not decoded.
 type located struct {
 	otlp.Group
-	entry    int
 	received int64
 	service  uint32 // number in services
 }
@@ -59,53 +58,12 @@ func (s *stager) held() int {
 		cap(s.groups)*128 + 4*(cap(s.order)+cap(s.rank)+cap(s.starts)) + cap(s.text)
 }
 
-// stage encodes entries. Nearly all are well-formed, so they are encoded
-// without a look ahead; if one turns out to be malformed in the middle, all is
-// thrown away, each entry is tried alone, and the good ones are encoded again.
+// stage encodes entries without a look ahead: nearly all are well-formed. If one
+// is malformed it returns an error, and nothing is left of the others either.
 func (s *stager) stage(entries []Entry) (Staged, error) {
-	out, bad := s.encode(entries, nil)
-	if bad == nil {
-		return out, nil
-	}
-	rejected := s.sift(entries)
-	skip := make(map[int]bool, len(rejected))
-	for _, r := range rejected {
-		skip[r.Index] = true
-	}
-	if out, bad = s.encode(entries, skip); bad != nil {
-		return Staged{}, fmt.Errorf("encode entry %d, which is well-formed alone: %w", bad.Index, bad.Err)
-	}
-	out.Rejected = rejected
-	return out, nil
-}
-
-// sift returns the entries that cannot be encoded.
-func (s *stager) sift(entries []Entry) (rejected []Rejected) {
-	for i := range entries {
-		if _, bad := s.encode(entries[i:i+1], nil); bad != nil {
-			rejected = append(rejected, Rejected{Index: i, Err: bad.Err})
-		}
-	}
-	return rejected
-}
-
-// encode encodes all entries but those in skip. If one is malformed it returns
-// that one, and no rows.
-func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected) {
 	defer s.reset()
-	for i, e := range entries {
-		if skip[i] {
-			continue
-		}
-		if err := s.locate(i, e); err != nil {
-			return Staged{}, &Rejected{Index: i, Err: err}
-		}
-	}
-	s.cluster()
-	for _, g := range s.order {
-		if err := s.rows.group(s, &s.groups[g]); err != nil {
-			return Staged{}, &Rejected{Index: s.groups[g].entry, Err: err}
-		}
+	if err := s.walk(entries); err != nil {
+		return Staged{}, err
 	}
 	s.cut()
 	out := Staged{groups: slices.Clone(s.done), Replaced: s.table.Replaced()}
@@ -117,6 +75,28 @@ func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected) 
 		out.MinTime, out.MaxTime = s.minTime, s.maxTime
 	}
 	return out, nil
+}
+
+// check does what stage does before the last row group is ended.
+func (s *stager) check(entries []Entry) error {
+	defer s.reset()
+	return s.walk(entries)
+}
+
+// walk puts the records of entries into their columns.
+func (s *stager) walk(entries []Entry) error {
+	for _, e := range entries {
+		if err := s.locate(e); err != nil {
+			return err
+		}
+	}
+	s.cluster()
+	for _, g := range s.order {
+		if err := s.rows.group(s, &s.groups[g]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reset also lets go of the payloads.
@@ -138,9 +118,9 @@ func (s *stager) cut() {
 	s.rows.reset()
 }
 
-func (s *stager) locate(i int, e Entry) error {
+func (s *stager) locate(e Entry) error {
 	if len(e.Payload) > maxPayload {
-		return fmt.Errorf("entry has %d bytes, more than %d", len(e.Payload), maxPayload)
+		return fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(e.Payload), maxPayload)
 	}
 	groups := otlp.NewGroups(e.Payload)
 	for groups.Next() {
@@ -149,7 +129,7 @@ func (s *stager) locate(i int, e Entry) error {
 			return err
 		}
 		n, _ := s.services.Put(name)
-		s.groups = append(s.groups, located{Group: groups.Group, entry: i, received: e.ReceivedAt, service: n})
+		s.groups = append(s.groups, located{Group: groups.Group, received: e.ReceivedAt, service: n})
 	}
 	return groups.Err()
 }

@@ -58,7 +58,8 @@ type Prev struct {
 }
 
 // Lost names an entry of the WAL that is in no window because it could not be
-// read or decoded.
+// read or decoded, or records of one. Those of one entry have one Seq and keys
+// of their own.
 type Lost struct {
 	Writer  string `json:"writer"`
 	Stamp   int64  `json:"stamp"` // 0 = unknown

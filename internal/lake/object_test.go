@@ -236,8 +236,13 @@ func TestQuarantine(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err := l.Quarantine(t.Context(), id, e, []byte("other"))
+	taken, err := l.Quarantine(t.Context(), id, e, []byte("other"))
 	require.ErrorIs(t, err, lake.ErrExists)
+	require.Equal(t, want, taken)
+	e.Record = 3 // of the same entry
+	got, err := l.Quarantine(t.Context(), id, e, []byte("the third"))
+	require.NoError(t, err)
+	require.Equal(t, strings.TrimSuffix(want, ".bin")+"-3.bin", got)
 	content, _ := m.Content(want)
 	require.Equal(t, "raw", string(content))
 

@@ -252,9 +252,25 @@ func ParseManifestKey(prefix, key string) (ID, uint64, error) {
 	return id, k, nil
 }
 
-// QuarantineKey is the key of an entry that could not be decoded, kept raw.
-func QuarantineKey(prefix string, id ID, stamp int64, writer string, seq uint64) string {
-	return fmt.Sprintf("%squarantine/%s/e-%016d-%s-%016x.bin", SystemPrefix(prefix), id.String(), stamp, writer, seq)
+// QuarantineName is the last segment of a quarantined entry's key.
+type QuarantineName struct {
+	Stamp  int64 // microseconds since the epoch
+	Writer string
+	Seq    uint64
+	Record int // the number, from 1, of the record of the entry that is kept; 0 where the entry is
+}
+
+func (n QuarantineName) String() string {
+	if n.Record == 0 {
+		return fmt.Sprintf("e-%016d-%s-%016x.bin", n.Stamp, n.Writer, n.Seq)
+	}
+	return fmt.Sprintf("e-%016d-%s-%016x-%d.bin", n.Stamp, n.Writer, n.Seq, n.Record)
+}
+
+// QuarantineKey is the key of an entry that could not be decoded, or of records
+// of it.
+func QuarantineKey(prefix string, id ID, n QuarantineName) string {
+	return SystemPrefix(prefix) + "quarantine/" + id.String() + "/" + n.String()
 }
 
 // HeadName is the name of a partition's register in the lease store. It

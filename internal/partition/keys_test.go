@@ -27,8 +27,10 @@ func TestKeys(t *testing.T) {
 		ManifestPrefix("otel", id):             "otel/_s3window/sink=default/tenant=acme/signal=logs/windows/",
 		ManifestKey("otel", id, 42):            "otel/_s3window/sink=default/tenant=acme/signal=logs/windows/0000000042.json",
 		ManifestKey("", odd, 12345678901):      "_s3window/sink=a.b/tenant=..%2Fa%20b/signal=metrics/windows/12345678901.json",
-		QuarantineKey("otel", id, 7, "q7m2aaaaaaaaa", 255): "otel/_s3window/quarantine/sink=default/tenant=acme/signal=logs/" +
+		QuarantineKey("otel", id, QuarantineName{Stamp: 7, Writer: "q7m2aaaaaaaaa", Seq: 255}): "otel/_s3window/quarantine/sink=default/tenant=acme/signal=logs/" +
 			"e-0000000000000007-q7m2aaaaaaaaa-00000000000000ff.bin",
+		QuarantineKey("", odd, QuarantineName{Stamp: 7, Writer: "q7m2aaaaaaaaa", Seq: 1, Record: 12}): "_s3window/quarantine/sink=a.b/tenant=..%2Fa%20b/signal=metrics/" +
+			"e-0000000000000007-q7m2aaaaaaaaa-0000000000000001-12.bin",
 		HeadName("lake", "otel/x", odd): "bucket=lake/prefix=otel%2Fx/sink=a.b/tenant=..%2Fa%20b/signal=metrics",
 		HeadName("lake", "", id):        "bucket=lake/prefix=%/sink=default/tenant=acme/signal=logs",
 		id.String():                     "sink=default/tenant=acme/signal=logs",

@@ -50,13 +50,16 @@ func (r *Runtime) observe(c *sealed.Committed) {
 	}
 	tenant, signal := zap.String("tenant", c.Tenant), zap.String("signal", string(c.Signal))
 	if len(c.Lost) > 0 {
-		var records int64
-		for _, l := range c.Lost {
+		entries, records := 0, int64(0)
+		for i, l := range c.Lost {
+			if i == 0 || l.Seq != c.Lost[i-1].Seq {
+				entries++
+			}
 			records += l.Records
 		}
-		r.opt.Observer.Lost(len(c.Lost), records, c.Tenant, c.Signal)
-		r.logger.Error("Entries do not decode; their window names them as lost, and their bytes are in the quarantine",
-			tenant, signal, zap.Int("entries", len(c.Lost)), zap.String("object_key", c.Lost[0].Key), zap.String("reason", c.Lost[0].Reason))
+		r.opt.Observer.Lost(entries, records, c.Tenant, c.Signal)
+		r.logger.Error("Records do not decode; their window names them as lost, and their bytes are in the quarantine", tenant, signal,
+			zap.Int("entries", entries), zap.Int64("records", records), zap.String("object_key", c.Lost[0].Key), zap.String("reason", c.Lost[0].Reason))
 	}
 	now := time.Now()
 	r.opt.Observer.Committed(Committed{

@@ -12,8 +12,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/s3window/s3window/internal/commit"
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/wal"
 )
@@ -68,6 +70,67 @@ func TestEntriesThatDoNotDecodeAreNamedAndKept(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestBadRecordsCostThemselves has entries with a record that does not decode
+// between good ones, through retries and a restart.
+func TestBadRecordsCostThemselves(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := newDisk()
+		p := w.start(d, settings{maxAge: time.Minute})
+		p.append("acme", "a", "b")
+		require.NoError(t, p.wal.Append(t.Context(), wal.Record{
+			Tenant: "acme", Signal: "logs", Items: 5,
+			Payload: slices.Concat(payload("c"), tooDeep(), payload("d", "e"), tooDeep()),
+		}))
+		p.append("acme", "f")
+		w.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent && strings.HasSuffix(op.Key, ".parquet") {
+				return laketest.Fault{Before: errDown}
+			}
+			return laketest.Fault{}
+		})
+		time.Sleep(2 * time.Minute)
+		kept := w.bucket.Keys("otel/_s3window/quarantine/")
+		require.Len(t, kept, 2)
+		p.crash()
+		w.bucket.Script(nil)
+		p = w.start(d, settings{maxAge: time.Minute})
+		time.Sleep(5 * time.Minute)
+		p.quiet()
+		assert.Equal(t, []string{"a", "b", "c", "d", "e", "f"}, w.bodies("acme"))
+		assert.Equal(t, kept, w.bucket.Keys("otel/_s3window/quarantine/"), "the same at every try")
+		ws := w.windows("acme")
+		require.Len(t, ws, 1)
+		require.Len(t, ws[0].Lost, 2)
+		for i, l := range ws[0].Lost {
+			assert.EqualValues(t, 1, l.Records)
+			assert.Contains(t, l.Reason, "nested deeper")
+			assert.True(t, strings.HasSuffix(l.Key, []string{"-2.bin", "-5.bin"}[i]), l.Key)
+			content, _ := w.bucket.Content(l.Key)
+			assert.Contains(t, string(content), "svc", "its resource")
+			assert.Greater(t, len(content), otlp.MaxDepth)
+		}
+		assert.Equal(t, 1, p.seen.lost, "entries")
+		p.shutdown()
+	})
+}
+
+// tooDeep is a request with a record that the encoder refuses.
+func tooDeep() []byte {
+	ld := plog.NewLogs()
+	rl := ld.ResourceLogs().AppendEmpty()
+	rl.Resource().Attributes().PutStr("service.name", "svc")
+	v := rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body()
+	for range otlp.MaxDepth + 2 {
+		v = v.SetEmptySlice().AppendEmpty()
+	}
+	b, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 // TestEntriesThatVanishAreNamed has entries missing when a window is read back.

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/partition"
 )
 
 // ErrMalformed is what errors about an object's content wrap. Errors of
@@ -30,36 +33,6 @@ type Object struct {
 	Schema  int    // as its manifest says; 0 = not known
 }
 
-// Logs returns the log records of an object.
-func Logs(o Object) (plog.Logs, error) {
-	all := plog.NewLogs()
-	err := EachLogs(o, math.MaxInt, func(part plog.Logs) error {
-		part.ResourceLogs().MoveAndAppendTo(all.ResourceLogs())
-		return nil
-	})
-	return all, err
-}
-
-// Traces returns the spans of an object.
-func Traces(o Object) (ptrace.Traces, error) {
-	all := ptrace.NewTraces()
-	err := EachTraces(o, math.MaxInt, func(part ptrace.Traces) error {
-		part.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
-		return nil
-	})
-	return all, err
-}
-
-// Metrics returns the data points of an object.
-func Metrics(o Object) (pmetric.Metrics, error) {
-	all := pmetric.NewMetrics()
-	err := EachMetrics(o, math.MaxInt, func(part pmetric.Metrics) error {
-		part.ResourceMetrics().MoveAndAppendTo(all.ResourceMetrics())
-		return nil
-	})
-	return all, err
-}
-
 // EachLogs visits the log records of an object in parts whose size as OTLP is
 // at most limit bytes, unless a single record is larger. An error of visit ends
 // it and is returned as it is. Memory is bounded by a part, by a row group's
@@ -76,6 +49,34 @@ func EachTraces(o Object, limit int, visit func(ptrace.Traces) error) error {
 // EachMetrics is EachLogs for data points.
 func EachMetrics(o Object, limit int, visit func(pmetric.Metrics) error) error {
 	return each(o, &metrics{all: pmetric.NewMetrics()}, limit, visit)
+}
+
+// EachRequest is EachLogs for records of any signal, as Export…ServiceRequest
+// messages.
+func EachRequest(o Object, signal partition.Signal, limit int, visit func(request []byte, records int) error) error {
+	switch signal {
+	case partition.Logs:
+		return EachLogs(o, limit, func(x plog.Logs) error {
+			return visitBytes(plogotlp.NewExportRequestFromLogs(x).MarshalProto, x.LogRecordCount(), visit)
+		})
+	case partition.Traces:
+		return EachTraces(o, limit, func(x ptrace.Traces) error {
+			return visitBytes(ptraceotlp.NewExportRequestFromTraces(x).MarshalProto, x.SpanCount(), visit)
+		})
+	case partition.Metrics:
+		return EachMetrics(o, limit, func(x pmetric.Metrics) error {
+			return visitBytes(pmetricotlp.NewExportRequestFromMetrics(x).MarshalProto, x.DataPointCount(), visit)
+		})
+	}
+	return fmt.Errorf("decode: signal %q is not known", signal)
+}
+
+func visitBytes(marshal func() ([]byte, error), records int, visit func([]byte, int) error) error {
+	b, err := marshal()
+	if err != nil {
+		return fmt.Errorf("decode: make a request: %w", err)
+	}
+	return visit(b, records)
 }
 
 func each[T any](o Object, s shape[T], limit int, visit func(T) error) error {

@@ -9,6 +9,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.uber.org/goleak"
 
 	"github.com/s3window/s3window/internal/encode"
@@ -269,4 +271,34 @@ func equal(t failer, got, want plog.Logs) {
 	g, _ := (&plog.JSONMarshaler{}).MarshalLogs(got)
 	w, _ := (&plog.JSONMarshaler{}).MarshalLogs(want)
 	t.Fatalf("got  %s\nwant %s", g, w)
+}
+
+// Logs returns the log records of an object.
+func Logs(o Object) (plog.Logs, error) {
+	all := plog.NewLogs()
+	err := EachLogs(o, math.MaxInt, func(part plog.Logs) error {
+		part.ResourceLogs().MoveAndAppendTo(all.ResourceLogs())
+		return nil
+	})
+	return all, err
+}
+
+// Traces returns the spans of an object.
+func Traces(o Object) (ptrace.Traces, error) {
+	all := ptrace.NewTraces()
+	err := EachTraces(o, math.MaxInt, func(part ptrace.Traces) error {
+		part.ResourceSpans().MoveAndAppendTo(all.ResourceSpans())
+		return nil
+	})
+	return all, err
+}
+
+// Metrics returns the data points of an object.
+func Metrics(o Object) (pmetric.Metrics, error) {
+	all := pmetric.NewMetrics()
+	err := EachMetrics(o, math.MaxInt, func(part pmetric.Metrics) error {
+		part.ResourceMetrics().MoveAndAppendTo(all.ResourceMetrics())
+		return nil
+	})
+	return all, err
 }

@@ -41,12 +41,6 @@ type Entry struct {
 	ReceivedAt int64 // microseconds since the epoch
 }
 
-// Rejected is an entry that could not be decoded.
-type Rejected struct {
-	Index int
-	Err   error
-}
-
 // Staged is the lines of one Stage call, compressed.
 type Staged struct {
 	Segments [][]byte // one frame or member; nothing without rows
@@ -54,7 +48,6 @@ type Staged struct {
 	Bytes    int64 // of the segments
 	MinTime  int64 // of the rows' ts, microseconds; 0 without rows
 	MaxTime  int64
-	Rejected []Rejected
 	Replaced int // strings that had invalid UTF-8 replaced
 }
 
@@ -120,16 +113,28 @@ func (e *Encoder) Empty() ([][]byte, error) {
 	return out.finish(), nil
 }
 
-// Stage encodes the records of entries in their order. An entry that is
-// malformed is left out as a whole and listed in Rejected. Nothing of the
-// payloads is retained.
+// Stage encodes the records of entries in their order, all or none: if one is
+// malformed the error wraps otlp.ErrMalformed. Nothing of the payloads is
+// retained. After a panic the Encoder may be used as before.
 func (e *Encoder) Stage(entries []Entry) (Staged, error) {
 	s, err := e.take()
 	if err != nil {
 		return Staged{}, err
 	}
-	defer e.give(s)
-	return s.stage(entries)
+	out, err := s.stage(entries)
+	e.give(s) // not in a defer: what panicked is not used again
+	return out, err
+}
+
+// Check returns the error that Stage returns for entries, without their lines.
+func (e *Encoder) Check(entries []Entry) error {
+	s, err := e.take()
+	if err != nil {
+		return err
+	}
+	err = s.check(entries)
+	e.give(s)
+	return err
 }
 
 func (e *Encoder) take() (*stager, error) {

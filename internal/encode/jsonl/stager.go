@@ -46,49 +46,36 @@ func newRows(c Config) rows {
 
 func (s *stager) held() int { return s.lines.held() + s.rows.held() }
 
-// stage encodes entries without a look ahead; if one turns out to be malformed
-// in the middle, all is thrown away, each entry is tried alone, and the good
-// ones are encoded again.
+// stage encodes entries without a look ahead. If one is malformed it returns an
+// error, and no lines.
 func (s *stager) stage(entries []Entry) (Staged, error) {
-	out, bad, err := s.encode(entries, nil)
-	if bad == nil || err != nil {
-		return out, err
+	if err := s.walk(entries); err != nil {
+		return Staged{}, err
 	}
-	rejected, skip := []Rejected(nil), map[int]bool{}
-	for i := range entries {
-		if _, bad, err := s.encode(entries[i:i+1], nil); err != nil {
-			return Staged{}, err
-		} else if bad != nil {
-			rejected, skip[i] = append(rejected, Rejected{Index: i, Err: bad.Err}), true
-		}
-	}
-	if out, bad, err = s.encode(entries, skip); bad != nil {
-		return Staged{}, fmt.Errorf("encode entry %d, which is well-formed alone: %w", bad.Index, bad.Err)
-	}
-	out.Rejected = rejected
-	return out, err
+	return s.lines.end()
 }
 
-// encode encodes all entries but those in skip. If one is malformed it returns
-// that one, and no lines.
-func (s *stager) encode(entries []Entry, skip map[int]bool) (Staged, *Rejected, error) {
+// check does what stage does, and throws the lines away.
+func (s *stager) check(entries []Entry) error {
+	err := s.walk(entries)
+	s.lines.drop()
+	return err
+}
+
+func (s *stager) walk(entries []Entry) error {
 	s.lines.start()
-	for i, e := range entries {
-		if skip[i] {
-			continue
-		}
+	for _, e := range entries {
 		if err := s.entry(e); err != nil {
 			s.lines.drop()
-			return Staged{}, &Rejected{Index: i, Err: err}, s.lines.err
+			return err
 		}
 	}
-	out, err := s.lines.end()
-	return out, nil, err
+	return nil
 }
 
 func (s *stager) entry(e Entry) error {
 	if len(e.Payload) > maxPayload {
-		return fmt.Errorf("entry has %d bytes, more than %d", len(e.Payload), maxPayload)
+		return fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(e.Payload), maxPayload)
 	}
 	s.lines.received(e.ReceivedAt)
 	groups := otlp.NewGroups(e.Payload)

@@ -64,7 +64,7 @@ func TestFaultsAreMalformed(t *testing.T) {
 	}
 }
 
-func TestCountPoints(t *testing.T) {
+func TestPointsOfMetrics(t *testing.T) {
 	m := pmetric.NewMetrics()
 	ms := m.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics()
 	ms.AppendEmpty().SetName("no data")
@@ -85,11 +85,13 @@ func TestCountPoints(t *testing.T) {
 		scopes := groups.Group.Scopes()
 		for scopes.Next() {
 			for scopes.Scope.Next() {
-				k, err := CountPoints(scopes.Scope.Item)
-				if err != nil {
-					t.Fatal(err)
+				m, at := ParseMetric(scopes.Scope.Item)
+				if at < 0 {
+					t.Fatal(Fault(at))
 				}
-				n += k
+				for points := m.Points(); points.Next(); {
+					n++
+				}
 			}
 		}
 	}
@@ -97,8 +99,8 @@ func TestCountPoints(t *testing.T) {
 		t.Errorf("%d points, pdata says %d", n, m.DataPointCount())
 	}
 	for _, bad := range [][]byte{{0x2a}, {0x2a, 5}, {0x28, 1}, {0x2a, 1, 0x0a}, {0x80}, {0x03}} {
-		if _, err := CountPoints(bad); !errors.Is(err, ErrMalformed) {
-			t.Errorf("CountPoints(%x): %v", bad, err)
+		if _, at := ParseMetric(bad); !errors.Is(Fault(at), ErrMalformed) {
+			t.Errorf("ParseMetric(%x): %v", bad, Fault(at))
 		}
 	}
 }
@@ -140,7 +142,7 @@ func FuzzWalk(f *testing.F) {
 				n := 0
 				for scopes.Scope.Next() {
 					n += len(scopes.Scope.Item)
-					_, _ = CountPoints(scopes.Scope.Item)
+					_, _ = ParseMetric(scopes.Scope.Item)
 				}
 				if (err == nil) != (scopes.Scope.Err() == nil) {
 					t.Errorf("Locate says %v, the walk %v", err, scopes.Scope.Err())

@@ -69,10 +69,13 @@ type rows struct {
 	rejected []rejected
 }
 
-// rejected is an entry that has no place in the window.
+// rejected is an entry, or some records of one, that has no place in the
+// window.
 type rejected struct {
 	Ref
-	payload []byte // nil if it is not to be had
+	record  int    // number of the first of them in the entry, from 1; 0 = the whole entry
+	records int64  // how many they are
+	payload []byte // a request of them; nil if it is not to be had
 	err     error
 }
 
@@ -155,7 +158,7 @@ func (u *Unit) encode(enc *encode.Encoder) error {
 	of := make([]int, 0, len(u.payloads))
 	for i, p := range u.payloads {
 		if p == nil {
-			bad = append(bad, rejected{u.refs[i], nil, errMissing})
+			bad = append(bad, rejected{Ref: u.refs[i], records: int64(u.refs[i].Items), err: errMissing})
 			continue
 		}
 		entries = append(entries, encode.Entry{Payload: p, ReceivedAt: u.refs[i].Stamp})
@@ -167,9 +170,12 @@ func (u *Unit) encode(enc *encode.Encoder) error {
 	}
 	held := staged.Bytes
 	for _, x := range staged.Rejected {
-		i := of[x.Index]
-		bad = append(bad, rejected{u.refs[i], u.payloads[i], x.Err})
-		held += u.refs[i].Cost()
+		r := rejected{Ref: u.refs[of[x.Index]], record: x.Record, records: int64(x.Records), payload: x.Payload, err: x.Err}
+		if r.record == 0 {
+			r.records = int64(r.Items)
+		}
+		bad = append(bad, r)
+		held += int64(len(r.payload)) + EntryBytes
 	}
 	u.payloads, u.rows = nil, &rows{Staged: staged, rejected: bad}
 	u.data.Resize(held, 0)

@@ -19,12 +19,13 @@ import (
 type otlpReceiver struct {
 	addr string
 
-	mu      sync.Mutex // guards what is below
-	got     map[string]int
-	headers metadata.MD
-	largest int
-	calls   int
-	answer  func(call int) (refused int64, err error) // before anything is taken; nil = take all
+	mu       sync.Mutex // guards what is below
+	got      map[string]int
+	headers  metadata.MD
+	largest  int
+	calls    int
+	answer   func(call int) (refused int64, err error) // before anything is taken; nil = take all
+	unwanted func(request []byte) error                // nil = nothing is
 }
 
 // The services of a receiver.
@@ -73,6 +74,11 @@ func (r *otlpReceiver) take(ctx context.Context, marshal func() ([]byte, error),
 	b, err := marshal()
 	if err != nil {
 		return 0, err
+	}
+	if r.unwanted != nil {
+		if err := r.unwanted(b); err != nil {
+			return 0, err
+		}
 	}
 	r.largest = max(r.largest, len(b))
 	texts(func(text string) { r.got[text]++ })

@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/pmetric"
-	"go.opentelemetry.io/collector/pdata/ptrace"
-
 	"github.com/s3window/s3window/internal/encode/decode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
@@ -23,18 +19,24 @@ type Options struct {
 	Selection
 	RequestBytes int  // most bytes of a request, unless one record has more
 	DryRun       bool // send nothing and remember nothing
+
+	// Skip is told of a record that the receiver refuses for good, and returns
+	// once that is written down; the replay then passes it over. If Skip is nil, or
+	// its error is not, the replay ends there.
+	Skip func(Refused) error
 }
 
-// Sender is where records go; Client is one. Each call is one request.
+// Sender is where records go; Client is one. Each call is one request, of so
+// many records; refused is how many of them were not taken.
 type Sender interface {
-	Logs(ctx context.Context, id partition.ID, l plog.Logs) (refused int64, err error)
-	Traces(ctx context.Context, id partition.ID, x ptrace.Traces) (refused int64, err error)
-	Metrics(ctx context.Context, id partition.ID, x pmetric.Metrics) (refused int64, err error)
+	Send(ctx context.Context, id partition.ID, request []byte, records int) (refused int64, err error)
 }
 
 // Progress counts what was done so far. It may be read at any time.
 type Progress struct {
-	Windows, Records, Requests, Refused, Bytes atomic.Int64
+	Windows, Records, Requests, Bytes atomic.Int64
+	Refused                           atomic.Int64 // of requests that were taken
+	Skipped                           atomic.Int64
 }
 
 // Partition is what became of one partition.
@@ -44,7 +46,8 @@ type Partition struct {
 	First, Last    uint64 // windows sent; 0 = none
 	Windows        int64
 	Records, Bytes int64 // as their manifests say
-	Lost           int64 // entries that manifests report as lost
+	Skipped        int64 // records that the receiver refused
+	Lost           int64 // records, about, that manifests report as lost
 	Err            error // why it was not sent to its end: a DamageError
 }
 
@@ -89,6 +92,14 @@ type replay struct {
 	state    *State
 	progress *Progress
 	out      Partition
+	object   object // that is being sent
+	inARow   int    // records refused since the last one that was taken
+}
+
+// object is one object of a window.
+type object struct {
+	k   uint64
+	key string
 }
 
 func (r *replay) partition(ctx context.Context) error {
@@ -118,10 +129,12 @@ func (r *replay) partition(ctx context.Context) error {
 
 // window sends a window and remembers that.
 func (r *replay) window(ctx context.Context, m lake.Manifest) error {
-	r.out.Lost += int64(len(m.Lost))
+	for _, x := range m.Lost {
+		r.out.Lost += max(x.Records, 1)
+	}
 	if !r.DryRun {
 		for _, o := range m.Objects {
-			if err := r.object(ctx, m, o); err != nil {
+			if err := r.send(ctx, m, o); err != nil {
 				return fmt.Errorf("window %d: %w", m.K, err)
 			}
 		}
@@ -140,13 +153,19 @@ func (r *replay) window(ctx context.Context, m lake.Manifest) error {
 	return nil
 }
 
-func (r *replay) object(ctx context.Context, m lake.Manifest, o lake.Object) error {
+// send sends the records of an object.
+func (r *replay) send(ctx context.Context, m lake.Manifest, o lake.Object) error {
 	content, done, err := fetch(ctx, r.lake.Bucket(), o, m.Schema)
 	if err != nil {
 		return err
 	}
 	defer done()
-	records, err := r.send(ctx, content)
+	r.object = object{m.K, o.Key}
+	records := int64(0)
+	err = decode.EachRequest(content, m.Signal, r.RequestBytes, func(request []byte, n int) error {
+		records += int64(n)
+		return r.request(ctx, request, records-int64(n)+1, n)
+	})
 	r.progress.Bytes.Add(o.Bytes)
 	if errors.Is(err, decode.ErrMalformed) {
 		return damaged("object %q: %v", o.Key, err)
@@ -158,37 +177,4 @@ func (r *replay) object(ctx context.Context, m lake.Manifest, o lake.Object) err
 		return damaged("object %q has %d records, its manifest says %d", o.Key, records, o.Records)
 	}
 	return nil
-}
-
-// send sends the records of an object, and returns how many there are.
-func (r *replay) send(ctx context.Context, o decode.Object) (records int64, err error) {
-	id := r.out.ID
-	sent := func(n int, refused int64, err error) error {
-		if err != nil {
-			return err
-		}
-		records += int64(n)
-		r.progress.Requests.Add(1)
-		r.progress.Records.Add(int64(n))
-		r.progress.Refused.Add(refused)
-		return nil
-	}
-	switch id.Signal {
-	case partition.Traces:
-		err = decode.EachTraces(o, r.RequestBytes, func(x ptrace.Traces) error {
-			refused, err := r.to.Traces(ctx, id, x)
-			return sent(x.SpanCount(), refused, err)
-		})
-	case partition.Metrics:
-		err = decode.EachMetrics(o, r.RequestBytes, func(x pmetric.Metrics) error {
-			refused, err := r.to.Metrics(ctx, id, x)
-			return sent(x.DataPointCount(), refused, err)
-		})
-	default:
-		err = decode.EachLogs(o, r.RequestBytes, func(l plog.Logs) error {
-			refused, err := r.to.Logs(ctx, id, l)
-			return sent(l.LogRecordCount(), refused, err)
-		})
-	}
-	return records, err
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -8,11 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
-	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -38,10 +36,7 @@ type Receiver struct {
 // Client sends records to a Receiver.
 type Client struct {
 	Receiver
-	conn    *grpc.ClientConn
-	logs    plogotlp.GRPCClient
-	traces  ptraceotlp.GRPCClient
-	metrics pmetricotlp.GRPCClient
+	conn *grpc.ClientConn
 }
 
 // Dial makes a client. It connects with the first request.
@@ -54,52 +49,75 @@ func Dial(r Receiver) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dial %q: %w", r.Endpoint, err)
 	}
-	return &Client{
-		Receiver: r, conn: conn, logs: plogotlp.NewGRPCClient(conn), traces: ptraceotlp.NewGRPCClient(conn), metrics: pmetricotlp.NewGRPCClient(conn),
-	}, nil
+	return &Client{Receiver: r, conn: conn}, nil
 }
 
 // Close ends the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Logs sends one request and returns how many of its records the receiver
+// Send sends one request of a partition, an Export…ServiceRequest message of so
+// many records, and returns how many of them the receiver took note of and
 // refused. It tries again, for RetryFor, what may succeed later.
-func (c *Client) Logs(ctx context.Context, id partition.ID, l plog.Logs) (refused int64, err error) {
-	req := plogotlp.NewExportRequestFromLogs(l)
-	err = c.send(ctx, id, l.LogRecordCount(), func(ctx context.Context) error {
-		resp, err := c.logs.Export(ctx, req)
-		if err == nil {
-			refused = resp.PartialSuccess().RejectedLogRecords()
+func (c *Client) Send(ctx context.Context, id partition.ID, request []byte, records int) (refused int64, err error) {
+	s, err := serviceOf(id.Signal)
+	if err != nil {
+		return 0, err
+	}
+	err = c.send(ctx, id, records, func(ctx context.Context) error {
+		var response []byte
+		if err := c.conn.Invoke(ctx, s.method, &request, &response, grpc.ForceCodec(bytesCodec{})); err != nil {
+			return err
 		}
+		refused, err = s.refused(response)
 		return err
 	})
 	return refused, err
 }
 
-// Traces is Logs for spans.
-func (c *Client) Traces(ctx context.Context, id partition.ID, x ptrace.Traces) (refused int64, err error) {
-	req := ptraceotlp.NewExportRequestFromTraces(x)
-	err = c.send(ctx, id, x.SpanCount(), func(ctx context.Context) error {
-		resp, err := c.traces.Export(ctx, req)
-		if err == nil {
-			refused = resp.PartialSuccess().RejectedSpans()
-		}
-		return err
-	})
-	return refused, err
+// service is how OTLP has requests of a signal.
+type service struct {
+	method  string
+	refused func(response []byte) (int64, error)
 }
 
-// Metrics is Logs for data points.
-func (c *Client) Metrics(ctx context.Context, id partition.ID, x pmetric.Metrics) (refused int64, err error) {
-	req := pmetricotlp.NewExportRequestFromMetrics(x)
-	err = c.send(ctx, id, x.DataPointCount(), func(ctx context.Context) error {
-		resp, err := c.metrics.Export(ctx, req)
-		if err == nil {
-			refused = resp.PartialSuccess().RejectedDataPoints()
-		}
-		return err
-	})
-	return refused, err
+func serviceOf(s partition.Signal) (service, error) {
+	const of = "/opentelemetry.proto.collector."
+	switch s {
+	case partition.Logs:
+		return service{of + "logs.v1.LogsService/Export", func(b []byte) (int64, error) {
+			r := plogotlp.NewExportResponse()
+			err := r.UnmarshalProto(b)
+			return r.PartialSuccess().RejectedLogRecords(), err
+		}}, nil
+	case partition.Traces:
+		return service{of + "trace.v1.TraceService/Export", func(b []byte) (int64, error) {
+			r := ptraceotlp.NewExportResponse()
+			err := r.UnmarshalProto(b)
+			return r.PartialSuccess().RejectedSpans(), err
+		}}, nil
+	case partition.Metrics:
+		return service{of + "metrics.v1.MetricsService/Export", func(b []byte) (int64, error) {
+			r := pmetricotlp.NewExportResponse()
+			err := r.UnmarshalProto(b)
+			return r.PartialSuccess().RejectedDataPoints(), err
+		}}, nil
+	}
+	return service{}, fmt.Errorf("signal %q is not known", s)
+}
+
+// bytesCodec passes messages as the bytes that they are.
+type bytesCodec struct{}
+
+// Name implements encoding.Codec: the bytes are protobuf.
+func (bytesCodec) Name() string { return "proto" }
+
+// Marshal implements encoding.Codec.
+func (bytesCodec) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+
+// Unmarshal implements encoding.Codec.
+func (bytesCodec) Unmarshal(data []byte, v any) error {
+	*v.(*[]byte) = bytes.Clone(data)
+	return nil
 }
 
 // send makes one try after another.
@@ -126,6 +144,18 @@ func (c *Client) send(ctx context.Context, id partition.ID, records int, export 
 			return err
 		}
 	}
+}
+
+// unwanted says that the receiver refuses a request for good, and because of
+// what is in it: not because of who sends it, nor of how it is.
+func unwanted(err error) bool {
+	switch again, _ := retryable(err); status.Code(err) {
+	case codes.InvalidArgument, codes.Internal, codes.Unknown:
+		return true
+	case codes.ResourceExhausted: // it is too large
+		return !again
+	}
+	return false
 }
 
 // retryable tells whether a request may succeed later, and not before when, by

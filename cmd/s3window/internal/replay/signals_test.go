@@ -80,7 +80,7 @@ func TestResumeOfSignals(t *testing.T) {
 		r := receive(t)
 		r.answer = func(call int) (int64, error) {
 			if call == fail {
-				return 0, status.Error(codes.InvalidArgument, "no")
+				return 0, status.Error(codes.PermissionDenied, "no")
 			}
 			return 0, nil
 		}
