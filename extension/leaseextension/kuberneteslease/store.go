@@ -1,6 +1,7 @@
 package kuberneteslease
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -26,6 +27,11 @@ const page = 200
 // takes from etcd's number of the write. The resource version alone would not do:
 // a PUT of a Lease that does not exist creates it, whatever resource version it
 // carries, and is refused only for its UID.
+//
+// An answer counts only if it is about the object that was asked for: a written
+// one must come back as it was sent, a missing one be named. The client library
+// takes a proxy's page with status 404 for a missing object, and {} for an empty
+// one.
 type Store struct {
 	leases    coordination.LeaseInterface
 	transport *http.Client
@@ -36,7 +42,7 @@ type Store struct {
 // reads through etcd's quorum, not from its cache.
 func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
 	lease, err := s.leases.Get(ctx, s.objectName(key), meta.GetOptions{})
-	if apierrors.IsNotFound(err) && !namespaceMissing(err) {
+	if s.missing(err, key) {
 		return leaseextension.Record{}, leaseextension.ErrNotFound
 	}
 	if err != nil {
@@ -52,11 +58,16 @@ func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, err
 	return rec, nil
 }
 
-// namespaceMissing tells a namespace that does not exist from an object that
-// does not.
-func namespaceMissing(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+// missing tells whether the API server says that the register's object does not
+// exist. That its namespace or the whole API does not is another thing, and what
+// is not in the API's own form may be a proxy's.
+func (s *Store) missing(err error, key string) bool {
+	var answer apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || !errors.As(err, &answer) {
+		return false
+	}
+	about := answer.Status().Details
+	return about != nil && about.Kind == "leases" && about.Name == s.objectName(key)
 }
 
 // Put implements leaseextension.Store.
@@ -75,11 +86,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		}
 		written, err = s.leases.Update(ctx, lease, meta.UpdateOptions{})
 	}
-	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || apierrors.IsNotFound(err) && ifRevision != "" && !namespaceMissing(err) {
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) || ifRevision != "" && s.missing(err, key) {
 		return "", leaseextension.ErrConflict
 	}
 	if err != nil {
 		return "", s.failed("put", key, err)
+	}
+	if rec, err := decode(written); err != nil || rec.Key != key || !bytes.Equal(rec.Value, value) {
+		return "", s.failed("put", key, errors.New("the answer does not have what was written: it may not be the API server's"))
 	}
 	return revision(written), nil
 }
@@ -95,14 +109,21 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	}
 	err = s.leases.Delete(ctx, s.objectName(key), meta.DeleteOptions{Preconditions: &meta.Preconditions{UID: &uid, ResourceVersion: &version}})
 	switch {
-	case apierrors.IsNotFound(err) && !namespaceMissing(err):
+	case s.missing(err, key):
 		return leaseextension.ErrNotFound
 	case apierrors.IsConflict(err):
 		return leaseextension.ErrConflict
 	case err != nil:
 		return s.failed("delete", key, err)
 	}
-	return nil
+	// The client library does not look at the answer.
+	switch _, err = s.Get(ctx, key); {
+	case errors.Is(err, leaseextension.ErrNotFound):
+		return nil
+	case err == nil:
+		err = errors.New("the server says that it is deleted, and it is there")
+	}
+	return s.failed("look after deletion of", key, err)
 }
 
 // List implements leaseextension.Store. It reads all leases of the group.
@@ -111,6 +132,9 @@ func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Recor
 	var records []leaseextension.Record
 	for {
 		found, err := s.leases.List(ctx, options)
+		if err == nil && found.ResourceVersion == "" {
+			err = errors.New("the answer has no resource version: it may not be the API server's")
+		}
 		if err != nil {
 			return nil, s.failed("list", prefix, err)
 		}

@@ -24,22 +24,22 @@ const (
 )
 
 // Scripts run alone in the server: nothing comes between the comparison and the
-// write. They answer what they met.
+// write. They answer one of these numbers, or the revision that they wrote or
+// deleted: nobody but the server that ran them knows it.
 const (
-	done     = 1
-	conflict = 0
-	missing  = -1
+	conflict = int64(0)
+	missing  = int64(-1)
 
 	putScript = `local at = redis.call('HGET', KEYS[1], 'revision')
 if (at or '') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'value', ARGV[2], 'revision', ARGV[3])
-return 1`
+return redis.call('HGET', KEYS[1], 'revision')`
 
 	deleteScript = `local at = redis.call('HGET', KEYS[1], 'revision')
 if not at then return -1 end
 if at ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
-return 1`
+return at`
 )
 
 // Store is a leaseextension.Store in a Redis or Valkey server: one hash per
@@ -57,6 +57,9 @@ func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, err
 	answer, err := s.client.HMGet(ctx, s.prefix+key, fieldValue, fieldRevision).Result()
 	if err != nil {
 		return leaseextension.Record{}, s.failed("get", key, err)
+	}
+	if len(answer) != 2 {
+		return leaseextension.Record{}, s.failed("get", key, fmt.Errorf("the answer has %d fields, 2 were asked for", len(answer)))
 	}
 	if answer[0] == nil && answer[1] == nil {
 		return leaseextension.Record{}, leaseextension.ErrNotFound
@@ -79,14 +82,26 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		return "", err
 	}
 	revision := rand.Text()
-	answer, err := redis.NewScript(putScript).Run(ctx, s.client, []string{s.prefix + key}, ifRevision, value, revision).Int()
-	switch {
-	case err != nil:
+	if err := s.run(ctx, putScript, key, revision, ifRevision, value, revision); err != nil {
 		return "", s.failed("put", key, err)
-	case answer != done:
-		return "", leaseextension.ErrConflict
 	}
 	return revision, nil
+}
+
+// run runs a script on the register's key, which must answer want.
+func (s *Store) run(ctx context.Context, script, key, want string, arguments ...any) error {
+	answer, err := redis.NewScript(script).Run(ctx, s.client, []string{s.prefix + key}, arguments...).Result()
+	switch {
+	case err != nil:
+		return err
+	case answer == want:
+		return nil
+	case answer == conflict:
+		return leaseextension.ErrConflict
+	case answer == missing:
+		return leaseextension.ErrNotFound
+	}
+	return fmt.Errorf("the answer %.40q is not the script's", fmt.Sprint(answer))
 }
 
 // Delete implements leaseextension.Store.
@@ -94,14 +109,8 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	answer, err := redis.NewScript(deleteScript).Run(ctx, s.client, []string{s.prefix + key}, ifRevision).Int()
-	switch {
-	case err != nil:
+	if err := s.run(ctx, deleteScript, key, ifRevision, ifRevision); err != nil {
 		return s.failed("delete", key, err)
-	case answer == missing:
-		return leaseextension.ErrNotFound
-	case answer == conflict:
-		return leaseextension.ErrConflict
 	}
 	return nil
 }
