@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/coordination/v1"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
 func TestForgedAnswers(t *testing.T) {
-	leasetest.RunForged(t, "uid/7", func(t testing.TB, server http.Handler) leaseextension.Store { return openOn(t, server) })
+	leasetest.RunForged(t, "uid/7", func(t testing.TB, server http.Handler) lease.Store { return openOn(t, server) })
 }
 
 func openOn(t testing.TB, server http.Handler) *Store {
@@ -68,7 +68,7 @@ func TestForgedWrites(t *testing.T) {
 	require.NoError(t, err)
 	_, err = store.Put(t.Context(), "a", []byte("y"), revision)
 	require.ErrorContains(t, err, "the answer does not have what was written")
-	require.NotErrorIs(t, err, leaseextension.ErrConflict)
+	require.NotErrorIs(t, err, lease.ErrConflict)
 	require.ErrorContains(t, store.Delete(t.Context(), "a", revision), "the server says that it is deleted, and it is there")
 }
 
@@ -83,6 +83,6 @@ func TestForgedAnswersAmongOthers(t *testing.T) {
 			require.Greater(t, forger.Forged(), 30)
 		})
 		config := kubeconfig(t, s, "secret-token")
-		return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, config) }}
+		return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) lease.Store { return open(t, config) }}
 	})
 }

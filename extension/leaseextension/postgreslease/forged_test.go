@@ -94,15 +94,15 @@ func row(columns ...column) []pgproto3.BackendMessage {
 	return []pgproto3.BackendMessage{description, data, tag("SELECT 1")}
 }
 
-// lease is a row of the table, the name and value of which are hexadecimal.
-func lease(name, value, revision string) []pgproto3.BackendMessage {
+// register is a row of the table, the name and value of which are hexadecimal.
+func register(name, value, revision string) []pgproto3.BackendMessage {
 	return row(column{pgtype.ByteaOID, `\x` + name}, column{pgtype.ByteaOID, `\x` + value}, column{pgtype.TextOID, revision})
 }
 
 func tag(s string) *pgproto3.CommandComplete { return &pgproto3.CommandComplete{CommandTag: []byte(s)} }
 
 func TestForgedAnswers(t *testing.T) {
-	others := lease("62", "7b7d", "r")
+	others := register("62", "7b7d", "r")
 	for name, answer := range map[string][]pgproto3.BackendMessage{
 		"empty statement":           {&pgproto3.EmptyQueryResponse{}},
 		"no verb":                   {&pgproto3.NoData{}, tag("")},
@@ -128,7 +128,7 @@ func TestForgedAnswers(t *testing.T) {
 // TestForgedRow finds a row of another name, which no listing would mind.
 func TestForgedRow(t *testing.T) {
 	cfg := DefaultConfig()
-	cfg.Endpoints, cfg.Username = []string{(&forger{answer: lease("62", "7b7d", "r")}).serve(t)}, "u"
+	cfg.Endpoints, cfg.Username = []string{(&forger{answer: register("62", "7b7d", "r")}).serve(t)}, "u"
 	_, err := open(t, cfg).Get(t.Context(), "a")
 	require.ErrorIs(t, err, errForeign)
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // errForeign says that an answer is none that the server gives.
 var errForeign = errors.New("the answer is not the server's: it has other rows than it says, or than were asked for")
 
-// Store is a leaseextension.Store in a table: one row per register, each write
+// Store is a lease.Store in a table: one row per register, each write
 // one statement that compares and sets.
 //
 // Names are bytea, not text: text cannot hold every name, and depends on the
@@ -29,36 +29,36 @@ type Store struct {
 	table      string // quoted
 }
 
-// Get implements leaseextension.Store. It reads from the server that takes
+// Get implements lease.Store. It reads from the server that takes
 // writes.
-func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	pool, err := s.connection.Get(ctx)
 	if err != nil {
-		return leaseextension.Record{}, err
+		return lease.Record{}, err
 	}
 	rows, err := query(ctx, pool, "SELECT", "SELECT name, value, revision FROM "+s.table+" WHERE name = $1", []byte(key))
 	switch {
 	case is(err, undefinedTable): // a server that was set up again under a pool that stayed
 		if err := s.ensure(ctx, pool); err != nil {
-			return leaseextension.Record{}, s.failed("get", key, err)
+			return lease.Record{}, s.failed("get", key, err)
 		}
-		return leaseextension.Record{}, leaseextension.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	case err != nil:
-		return leaseextension.Record{}, s.failed("get", key, err)
+		return lease.Record{}, s.failed("get", key, err)
 	case len(rows) == 0:
-		return leaseextension.Record{}, leaseextension.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	case len(rows) > 1 || rows[0].Key != key:
-		return leaseextension.Record{}, s.failed("get", key, errForeign)
+		return lease.Record{}, s.failed("get", key, errForeign)
 	}
 	return rows[0], nil
 }
 
-// Put implements leaseextension.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, as durable as
 // synchronous_commit makes it.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
-	written := leaseextension.Record{Key: key, Value: value, Revision: rand.Text()}
+	written := lease.Record{Key: key, Value: value, Revision: rand.Text()}
 	verb, arguments := "INSERT 0", []any{[]byte(key), value, written.Revision}
 	statement := "INSERT INTO " + s.table + " (name, value, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING"
 	if ifRevision != "" {
@@ -70,14 +70,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	case err != nil:
 		return "", s.failed("put", key, err)
 	case len(rows) == 0:
-		return "", leaseextension.ErrConflict
+		return "", lease.ErrConflict
 	case len(rows) > 1 || !equal(rows[0], written):
 		return "", s.failed("put", key, errForeign)
 	}
 	return written.Revision, nil
 }
 
-// Delete implements leaseextension.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	rows, err := s.write(ctx, "DELETE", "DELETE FROM "+s.table+" WHERE name = $1 AND revision = $2", []byte(key), ifRevision)
 	switch {
@@ -91,13 +91,13 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if _, err := s.Get(ctx, key); err != nil {
 		return err // ErrNotFound, or no answer
 	}
-	return leaseextension.ErrConflict
+	return lease.ErrConflict
 }
 
 // write runs a statement that changes one row or none, and returns that row. A
 // transaction that meets another one, where the database isolates them that
 // strictly, changes none.
-func (s *Store) write(ctx context.Context, verb, statement string, arguments ...any) ([]leaseextension.Record, error) {
+func (s *Store) write(ctx context.Context, verb, statement string, arguments ...any) ([]lease.Record, error) {
 	pool, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -111,12 +111,12 @@ func (s *Store) write(ctx context.Context, verb, statement string, arguments ...
 
 // query returns the rows of a statement, which must end as the server ends it:
 // with verb and their number. An answer that is no server's may have no rows.
-func query(ctx context.Context, pool *pgxpool.Pool, verb, statement string, arguments ...any) ([]leaseextension.Record, error) {
+func query(ctx context.Context, pool *pgxpool.Pool, verb, statement string, arguments ...any) ([]lease.Record, error) {
 	answer, err := pool.Query(ctx, statement, arguments...)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (rec leaseextension.Record, err error) {
+	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (rec lease.Record, err error) {
 		var name []byte
 		err = row.Scan(&name, &rec.Value, &rec.Revision)
 		rec.Key = string(name)
@@ -128,12 +128,12 @@ func query(ctx context.Context, pool *pgxpool.Pool, verb, statement string, argu
 	return rows, err
 }
 
-func equal(a, b leaseextension.Record) bool {
+func equal(a, b lease.Record) bool {
 	return a.Key == b.Key && a.Revision == b.Revision && bytes.Equal(a.Value, b.Value)
 }
 
-// List implements leaseextension.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	pool, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err

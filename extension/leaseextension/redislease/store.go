@@ -12,7 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 const (
@@ -42,7 +42,7 @@ redis.call('DEL', KEYS[1])
 return at`
 )
 
-// Store is a leaseextension.Store in a Redis or Valkey server: one hash per
+// Store is a lease.Store in a Redis or Valkey server: one hash per
 // register.
 //
 // A revision is drawn at random by every write: a server that has lost writes in
@@ -52,27 +52,27 @@ type Store struct {
 	prefix string
 }
 
-// Get implements leaseextension.Store. It reads from the master.
-func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+// Get implements lease.Store. It reads from the master.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	answer, err := s.client.HMGet(ctx, s.prefix+key, fieldValue, fieldRevision).Result()
 	if err != nil {
-		return leaseextension.Record{}, s.failed("get", key, err)
+		return lease.Record{}, s.failed("get", key, err)
 	}
 	if len(answer) != 2 {
-		return leaseextension.Record{}, s.failed("get", key, fmt.Errorf("the answer has %d fields, 2 were asked for", len(answer)))
+		return lease.Record{}, s.failed("get", key, fmt.Errorf("the answer has %d fields, 2 were asked for", len(answer)))
 	}
 	if answer[0] == nil && answer[1] == nil {
-		return leaseextension.Record{}, leaseextension.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	value, valued := answer[0].(string)
 	revision, revised := answer[1].(string)
 	if !valued || !revised || revision == "" {
-		return leaseextension.Record{}, s.failed("get", key, errors.New("it is no lease: its value or revision is missing"))
+		return lease.Record{}, s.failed("get", key, errors.New("it is no lease: its value or revision is missing"))
 	}
-	return leaseextension.Record{Key: key, Value: []byte(value), Revision: revision}, nil
+	return lease.Record{Key: key, Value: []byte(value), Revision: revision}, nil
 }
 
-// Put implements leaseextension.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, if the server
 // syncs every write (appendfsync always) and its place is not taken by a replica
@@ -97,14 +97,14 @@ func (s *Store) run(ctx context.Context, script, key, want string, arguments ...
 	case answer == want:
 		return nil
 	case answer == conflict:
-		return leaseextension.ErrConflict
+		return lease.ErrConflict
 	case answer == missing:
-		return leaseextension.ErrNotFound
+		return lease.ErrNotFound
 	}
 	return fmt.Errorf("the answer %.40q is not the script's", fmt.Sprint(answer))
 }
 
-// Delete implements leaseextension.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -115,16 +115,16 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return nil
 }
 
-// List implements leaseextension.Store. It scans every key of the database.
-func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+// List implements lease.Store. It scans every key of the database.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	keys, err := s.keys(ctx, s.prefix+prefix)
 	if err != nil {
 		return nil, s.failed("list", prefix, err)
 	}
-	var records []leaseextension.Record
+	var records []lease.Record
 	for _, key := range keys {
 		rec, err := s.Get(ctx, strings.TrimPrefix(key, s.prefix))
-		if errors.Is(err, leaseextension.ErrNotFound) {
+		if errors.Is(err, lease.ErrNotFound) {
 			continue
 		}
 		if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Recor
 		}
 		records = append(records, rec)
 	}
-	slices.SortFunc(records, func(a, b leaseextension.Record) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(records, func(a, b lease.Record) int { return cmp.Compare(a.Key, b.Key) })
 	return records, nil
 }
 
