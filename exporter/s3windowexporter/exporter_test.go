@@ -22,7 +22,8 @@ import (
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 )
@@ -126,14 +127,14 @@ func TestMetrics(t *testing.T) {
 type leases struct {
 	component.StartFunc
 	component.ShutdownFunc
-	*leaseextension.Participant
+	*lease.Participant
 }
 
 func TestLeaseExtensionIsUsed(t *testing.T) {
 	r := newRig(t)
 	id := component.MustNewID("lease")
 	r.cfg.Lease = &id
-	own := &leases{Participant: leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{})}
+	own := &leases{Participant: lease.NewParticipant(memory.New(), lease.Options{})}
 	defer own.Close()
 	r.host.extensions[id] = own
 	e := r.start()

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	leases3 "github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
@@ -27,7 +28,7 @@ var errUnproven = errors.New("the bucket has not answered the probe of the start
 type lakes struct {
 	cfg    *Config
 	dir    *directory
-	shared leaseextension.Leases // of the extension; nil = leases in each lake's bucket
+	shared lease.Leases // of the extension; nil = leases in each lake's bucket
 	holder string
 	dead   map[string]bool // holders that were earlier processes of this queue
 	step   func(string)
@@ -53,11 +54,11 @@ type gate struct {
 type site struct {
 	settings S3Config
 	lake     *lake.Lake
-	leases   leaseextension.Leases
+	leases   lease.Leases
 	close    func()
 }
 
-func newLakes(cfg *Config, dir *directory, shared leaseextension.Leases, queue *wal.WAL, step func(string)) *lakes {
+func newLakes(cfg *Config, dir *directory, shared lease.Leases, queue *wal.WAL, step func(string)) *lakes {
 	l := &lakes{
 		cfg: cfg, dir: dir, shared: shared, step: step, dead: map[string]bool{},
 		gates: map[S3Config]*gate{}, sites: map[S3Config]*site{}, open: map[*lake.Lake]*site{},
@@ -213,8 +214,8 @@ func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
 	})
 	s := &site{settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
 	if l.shared == nil {
-		store := leaseextension.NewS3Store(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
-		own := leaseextension.NewLeases(store, leaseextension.Options{Holder: l.holder})
+		store := leases3.New(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
+		own := lease.NewParticipant(store, lease.Options{Holder: l.holder})
 		s.leases, s.close = own, func() { own.Close(); s3client.CloseIdle(client) }
 	}
 	l.sites[at], l.open[s.lake] = s, s

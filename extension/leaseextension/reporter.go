@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // failuresToReport is how many requests in a row must fail before the store
@@ -36,8 +37,8 @@ func newReporter(e *leaseExtension, host component.Host) *reporter {
 	return &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.plan.backend}
 }
 
-func (r *reporter) observer() Observer {
-	return Observer{Acquired: r.acquired, Lost: r.lost, Request: r.request}
+func (r *reporter) observer() lease.Observer {
+	return lease.Observer{Acquired: r.acquired, Lost: r.lost, Request: r.request}
 }
 
 func (r *reporter) acquired(waited time.Duration, takeover bool) {
@@ -47,7 +48,7 @@ func (r *reporter) acquired(waited time.Duration, takeover bool) {
 
 func (r *reporter) lost(cause error) {
 	name := "fenced"
-	if errors.Is(cause, ErrExpired) {
+	if errors.Is(cause, lease.ErrExpired) {
 		name = "expired"
 	}
 	r.telemetry.LeaseLost.Add(context.Background(), 1, metric.WithAttributes(attribute.String("cause", name)))
@@ -58,9 +59,9 @@ func (r *reporter) request(op string, took time.Duration, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return // the caller went away: that says nothing about the store
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, lease.ErrNotFound):
 		outcome = "missing"
-	case errors.Is(err, ErrConflict):
+	case errors.Is(err, lease.ErrConflict):
 		outcome = "conflict"
 	case err != nil:
 		outcome = "error"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -74,7 +74,7 @@ func (l *Log) Commit(ctx context.Context, ws []Window) (int, error) {
 // turn is one stay on the lease.
 type turn struct {
 	log       *Log
-	lease     leaseextension.Lease
+	lease     lease.Lease
 	state     State // the fold as far as it is known; every manifest in it is in the bucket
 	unwritten bool  // state is ahead of the head
 	committed int   // windows of the caller that state covers, from the first

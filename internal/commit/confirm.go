@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // giveUpTimeout bounds the courtesy of giving a lease back after an error.
@@ -66,7 +66,7 @@ func (t *turn) write(ctx context.Context, operation string, f func(context.Conte
 // its TTL. It takes along what was found committed. Whether it succeeds
 // matters to nobody: the bucket has it all.
 func (t *turn) giveUp(ctx context.Context) {
-	if t.released || t.lease.Context().Err() != nil && errors.Is(context.Cause(t.lease.Context()), leaseextension.ErrLost) {
+	if t.released || t.lease.Context().Err() != nil && errors.Is(context.Cause(t.lease.Context()), lease.ErrLost) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
+	leases3 "github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
@@ -28,7 +30,7 @@ const (
 // backend is what a fleet shares.
 type backend struct {
 	bucket lake.Bucket
-	store  leaseextension.Store
+	store  lease.Store
 	ref    lake.Ref
 }
 
@@ -36,7 +38,7 @@ type backend struct {
 // the bucket and judges it.
 func TestFleet(t *testing.T) {
 	t.Run("memory", func(t *testing.T) {
-		b := backend{laketest.NewMemory(), leaseextension.NewMemoryStore(), testRef}
+		b := backend{laketest.NewMemory(), memory.New(), testRef}
 		fleet(t, b)
 		b.judge(t)
 	})
@@ -70,7 +72,7 @@ func serverBackend(t *testing.T, s *s3test.Server, endpoint string) backend {
 	require.NoError(t, err)
 	t.Cleanup(func() { s3client.CloseIdle(client) })
 	ref := lake.Ref{Endpoint: endpoint, Bucket: c.Bucket, Prefix: testRef.Prefix, PathStyle: true}
-	return backend{lake.NewS3(client, lake.S3Options{Settings: c}), leaseextension.NewS3Store(client, c.Bucket, partition.LeasePrefix(ref.Prefix)), ref}
+	return backend{lake.NewS3(client, lake.S3Options{Settings: c}), leases3.New(client, c.Bucket, partition.LeasePrefix(ref.Prefix)), ref}
 }
 
 // fleet commits the windows of all replicas at once, one replica a window or
@@ -83,7 +85,7 @@ func fleet(t *testing.T, b backend) {
 	for i := range fleetReplicas {
 		work.Go(func() {
 			writer := fmt.Sprintf("%caaaaaaaaaaaa", 'a'+i)
-			leases := leaseextension.NewLeases(b.store, leaseextension.Options{Holder: writer})
+			leases := lease.NewParticipant(b.store, lease.Options{Holder: writer})
 			defer leases.Close()
 			log := New(l, leases, testID, Options{Holder: writer})
 			var ws []Window
@@ -151,7 +153,7 @@ func (b backend) judge(t *testing.T) {
 	rec, err := b.store.Get(ctx, name)
 	require.NoError(t, err)
 	require.NoError(t, b.store.Delete(ctx, name, rec.Revision))
-	leases := leaseextension.NewLeases(b.store, leaseextension.Options{})
+	leases := lease.NewParticipant(b.store, lease.Options{})
 	defer leases.Close()
 	l := lake.New(b.bucket, b.ref)
 	log := New(l, leases, testID, Options{})

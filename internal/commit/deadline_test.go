@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
@@ -29,7 +29,7 @@ func TestDeadlines(t *testing.T) {
 		want    time.Duration
 	}{
 		"the timeout is shorter": {4 * time.Second, 4 * time.Second},
-		"the lease is shorter":   {time.Hour, leaseextension.DefaultTTL*9/10 - 3*time.Second},
+		"the lease is shorter":   {time.Hour, lease.DefaultTTL*9/10 - 3*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestDeadlines(t *testing.T) {
 func TestShortestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		leases := leaseextension.NewLeases(r.kv, leaseextension.Options{Holder: "a", TTL: 2 * time.Second})
+		leases := lease.NewParticipant(r.kv, lease.Options{Holder: "a", TTL: 2 * time.Second})
 		defer leases.Close()
 		r.bucket.Script(func(laketest.Op) laketest.Fault {
 			return laketest.Fault{Pause: func(context.Context) { time.Sleep(100 * time.Millisecond) }}

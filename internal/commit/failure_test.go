@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
@@ -65,13 +66,13 @@ func TestFailureTable(t *testing.T) {
 			require.True(t, held)
 			before := time.Now()
 			f.recover()
-			require.Less(t, time.Since(before), leaseextension.DefaultTTL/10)
+			require.Less(t, time.Since(before), lease.DefaultTTL/10)
 		}},
 		{"acquire: another replica takes over after the TTL", func(t *testing.T, f *faultRun) {
 			f.dieAt("step after_acquire", 1)
 			before := time.Now()
 			f.other()
-			require.GreaterOrEqual(t, time.Since(before), leaseextension.DefaultTTL)
+			require.GreaterOrEqual(t, time.Since(before), lease.DefaultTTL)
 			f.rows = append(f.rows, "9 15")
 			f.recover()
 		}},
@@ -163,7 +164,7 @@ func TestFailureTable(t *testing.T) {
 		}},
 		{"lease store changed: the new head is rebuilt from the bucket", func(t *testing.T, f *faultRun) {
 			f.dieAt("step after_confirm", 1)
-			f.kv.Store = leaseextension.NewMemoryStore()
+			f.kv.Store = memory.New()
 			f.recover()
 		}},
 	} {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -51,7 +51,7 @@ type Options struct {
 // concurrent use; commits take turns.
 type Log struct {
 	lake   *lake.Lake
-	leases leaseextension.Leases
+	leases lease.Leases
 	id     partition.ID
 	name   string // of the head's register
 	opts   Options
@@ -65,7 +65,7 @@ type Log struct {
 
 // New makes the commit log of partition id at lake l, with its head in leases.
 // It does no I/O.
-func New(l *lake.Lake, leases leaseextension.Leases, id partition.ID, opts Options) *Log {
+func New(l *lake.Lake, leases lease.Leases, id partition.ID, opts Options) *Log {
 	if opts.Retention == 0 {
 		opts.Retention = DefaultRetention
 	}
@@ -107,24 +107,24 @@ func (l *Log) saw(s State) {
 //
 // Crash before this: nothing. Crash after it: the lease is held by nobody
 // alive; the next process of this WAL takes it over at once, others after its TTL.
-func (l *Log) acquire(ctx context.Context) (leaseextension.Lease, error) {
-	var opts []leaseextension.AcquireOption
+func (l *Log) acquire(ctx context.Context) (lease.Lease, error) {
+	var opts []lease.AcquireOption
 	if l.opts.Holder != "" {
-		opts = append(opts, leaseextension.WithHolder(l.opts.Holder))
+		opts = append(opts, lease.WithHolder(l.opts.Holder))
 	}
 	if l.opts.Predecessors != nil {
-		opts = append(opts, leaseextension.WithPredecessors(l.opts.Predecessors))
+		opts = append(opts, lease.WithPredecessors(l.opts.Predecessors))
 	}
-	var lease leaseextension.Lease
+	var held lease.Lease
 	err := l.do("acquire", func() (err error) {
-		lease, err = l.leases.Acquire(ctx, l.name, opts...)
+		held, err = l.leases.Acquire(ctx, l.name, opts...)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("acquire head %q: %w", l.name, err)
 	}
 	l.opts.Step("after_acquire")
-	return lease, nil
+	return held, nil
 }
 
 // rebuild folds the manifests in the bucket into a state. It refuses a log

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -56,7 +56,7 @@ type life struct {
 	writer string
 	ctx    context.Context
 	kill   context.CancelFunc
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	lake   *lake.Lake
 	log    *Log
 	work   sync.WaitGroup
@@ -103,7 +103,7 @@ func (p *proc) start() {
 	w.mu.Unlock()
 
 	holder := func(writer string) string { return "gw/" + writer }
-	x.leases = leaseextension.NewLeases(netKV{x}, leaseextension.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
+	x.leases = lease.NewParticipant(netKV{x}, lease.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
 	x.lake = lake.New(netBucket{x}, testRef, lake.WithReaders(4))
 	x.log = New(x.lake, x.leases, testID, Options{
 		Holder: holder(x.writer),

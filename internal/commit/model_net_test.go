@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -110,14 +110,14 @@ func (x *life) hidesManifests() bool {
 // netKV is the lease store as one life of a process sees it.
 type netKV struct{ *life }
 
-func (s netKV) Get(ctx context.Context, key string) (leaseextension.Record, error) {
-	return call(ctx, s.life, "kv-get", key, kvLimit, func() (leaseextension.Record, error) {
+func (s netKV) Get(ctx context.Context, key string) (lease.Record, error) {
+	return call(ctx, s.life, "kv-get", key, kvLimit, func() (lease.Record, error) {
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		r, ok := w.registry[key]
 		if !ok {
-			return r, leaseextension.ErrNotFound
+			return r, lease.ErrNotFound
 		}
 		return r, nil
 	})
@@ -130,10 +130,10 @@ func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision str
 		defer w.mu.Unlock()
 		old := w.registry[key]
 		if old.Revision != ifRevision && !w.blindKV {
-			return "", leaseextension.ErrConflict
+			return "", lease.ErrConflict
 		}
 		w.revision++
-		r := leaseextension.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(w.revision)}
+		r := lease.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(w.revision)}
 		w.registry[key] = r
 		return r.Revision, nil
 	})
@@ -141,7 +141,7 @@ func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision str
 
 func (s netKV) Delete(context.Context, string, string) error { panic("not used") }
 
-func (s netKV) List(context.Context, string) ([]leaseextension.Record, error) { panic("not used") }
+func (s netKV) List(context.Context, string) ([]lease.Record, error) { panic("not used") }
 
 // breakHead is how rules about the head are broken. It needs mu held.
 func (w *world) breakHead(old, value []byte) []byte {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
@@ -16,7 +16,7 @@ func runModel(t *testing.T, seed uint64, sc scenario, tracing bool) (w *world) {
 	synctest.Test(t, func(*testing.T) {
 		w = &world{
 			scenario: sc, seed: seed, born: time.Now(), bucket: laketest.NewMemory(), tracing: tracing,
-			registry: map[string]leaseextension.Record{}, acked: map[int]bool{}, mayLose: map[int]bool{}, trimmed: map[int]bool{},
+			registry: map[string]lease.Record{}, acked: map[int]bool{}, mayLose: map[int]bool{}, trimmed: map[int]bool{},
 		}
 		w.run()
 		w.judge()

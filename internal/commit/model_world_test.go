@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
@@ -57,7 +57,7 @@ type world struct {
 	// mu guards everything declared below, and the state of every proc, wal
 	// and life. It is never held over a pause.
 	mu       sync.Mutex
-	registry map[string]leaseextension.Record
+	registry map[string]lease.Record
 	revision int
 	procs    []*proc
 	records  int

@@ -7,7 +7,7 @@ import (
 	"io"
 	"maps"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -89,7 +89,7 @@ func (l *Log) head(ctx context.Context) (State, error) {
 		return err
 	})
 	switch {
-	case err != nil && !errors.Is(err, leaseextension.ErrNotFound):
+	case err != nil && !errors.Is(err, lease.ErrNotFound):
 		return State{}, fmt.Errorf("read head: %w", err)
 	case err == nil && raw != nil:
 		return decodeState(raw)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
@@ -35,7 +36,7 @@ type kvOp struct {
 
 // kv counts the calls of a lease store and lets a script fail them.
 type kv struct {
-	leaseextension.Store
+	lease.Store
 	mu     sync.Mutex
 	ops    []kvOp
 	script func(n int, op kvOp) laketest.Fault
@@ -51,17 +52,17 @@ func (s *kv) begin(op kvOp) laketest.Fault {
 	return s.script(len(s.ops)-1, op)
 }
 
-func (s *kv) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (s *kv) Get(ctx context.Context, key string) (lease.Record, error) {
 	f := s.begin(kvOp{Kind: "get"})
 	if f.Pause != nil {
 		f.Pause(ctx)
 	}
 	if f.Before != nil {
-		return leaseextension.Record{}, f.Before
+		return lease.Record{}, f.Before
 	}
 	rec, err := s.Store.Get(ctx, key)
 	if f.After != nil {
-		return leaseextension.Record{}, f.After
+		return lease.Record{}, f.After
 	}
 	return rec, err
 }
@@ -110,7 +111,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, bucket: laketest.NewMemory(), kv: &kv{Store: leaseextension.NewMemoryStore()}}
+	r := &rig{t: t, bucket: laketest.NewMemory(), kv: &kv{Store: memory.New()}}
 	r.lake = lake.New(r.bucket, testRef)
 	return r
 }
@@ -118,13 +119,13 @@ func newRig(t *testing.T) *rig {
 // process is one life of a process.
 type process struct {
 	*Log
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	labels []string
 	onStep func(label string)
 }
 
 func (r *rig) process(holder string, opts ...func(*Options)) *process {
-	p := &process{leases: leaseextension.NewLeases(r.kv, leaseextension.Options{Holder: holder})}
+	p := &process{leases: lease.NewParticipant(r.kv, lease.Options{Holder: holder})}
 	o := Options{
 		Holder:       holder,
 		Predecessors: func(h string) bool { return h == holder },

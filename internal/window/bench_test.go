@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/lake"
@@ -17,8 +19,6 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window/sealed"
-
-	"github.com/s3window/s3window/extension/leaseextension"
 )
 
 type nobody struct{}
@@ -37,7 +37,7 @@ func benchRuntime(b *testing.B, target int64, rows int) (*wal.WAL, *Runtime) {
 		b.Fatal(err)
 	}
 	bucket := laketest.NewMemory()
-	leases := leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{Holder: "bench", TTL: time.Minute})
+	leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "bench", TTL: time.Minute})
 	ref := lake.Ref{Bucket: "lake"}
 	r, err := New(Options{
 		Queue: q, Sink: "s", Limits: flush.Limits{TargetSize: target, MaxAge: 30 * time.Second}, Memory: 512 << 20, Encoders: 2,

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	t      testing.TB
 	bucket *laketest.Memory
-	store  leaseextension.Store
+	store  lease.Store
 	ref    lake.Ref
 	own    map[string]*world // tenants that are filed elsewhere
 }
@@ -55,7 +55,7 @@ func (w *world) in(ref lake.Ref) *laketest.Memory {
 }
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, bucket: laketest.NewMemory(), store: &kv{records: map[string]leaseextension.Record{}}, ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
+	return &world{t: t, bucket: laketest.NewMemory(), store: &kv{records: map[string]lease.Record{}}, ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
 }
 
 // settings of one process; zero values are defaults that seal nothing by
@@ -90,7 +90,7 @@ type process struct {
 	*Runtime
 	t      testing.TB
 	wal    *wal.WAL
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	seen   *recorder
 	ended  chan struct{}
 	stop   context.CancelFunc
@@ -152,7 +152,7 @@ func (w *world) start(d *disk, s settings) *process {
 	}
 	p := &process{t: w.t, wal: q, seen: &recorder{retried: map[sealed.Step]int{}}, ended: make(chan struct{})}
 	holder := "test/" + q.Writer()
-	p.leases = leaseextension.NewLeases(w.store, leaseextension.Options{Holder: holder, TTL: 10 * time.Second})
+	p.leases = lease.NewParticipant(w.store, lease.Options{Holder: holder, TTL: 10 * time.Second})
 	p.Runtime, err = New(Options{
 		Queue: queue, Volatile: s.volatile, Damage: damage, Sink: "default", Limits: flush.Limits{TargetSize: s.target, MaxAge: s.maxAge},
 		Memory: s.memory, Encoders: s.consumers, Uploads: s.uploads, Grace: s.grace, Backlog: s.backlog,

@@ -186,6 +186,7 @@ func (s *apiServer) list(r *http.Request) (any, *apierrors.StatusError) {
 	}
 	slices.Sort(names)
 	found := v1.LeaseList{TypeMeta: meta.TypeMeta{Kind: "LeaseList", APIVersion: "coordination.k8s.io/v1"}}
+	found.ResourceVersion = strconv.Itoa(s.version)
 	if limit = min(limit, 20); len(names) > limit {
 		found.Continue, names = names[limit], names[:limit]
 	}

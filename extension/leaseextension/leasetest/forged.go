@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // forgery is an answer that something between a client and its server makes up:
@@ -57,7 +57,7 @@ func (f forgery) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // RunForged opens a store over HTTP on servers of which every answer is made up,
 // and expects that none is believed. revision is one that the backend could have
 // returned.
-func RunForged(t *testing.T, revision string, open func(t testing.TB, server http.Handler) leaseextension.Store) {
+func RunForged(t *testing.T, revision string, open func(t testing.TB, server http.Handler) lease.Store) {
 	for _, f := range forgeries() {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -69,21 +69,21 @@ func RunForged(t *testing.T, revision string, open func(t testing.TB, server htt
 // RequireDisbelief expects of a store whose server answers every request with
 // something made up that no call succeeds, and that none says what only the
 // registers can tell.
-func RequireDisbelief(t testing.TB, store leaseextension.Store, revision string) {
+func RequireDisbelief(t testing.TB, store lease.Store, revision string) {
 	t.Helper()
 	ctx := t.Context()
 	for _, at := range []string{"", revision} {
 		_, err := store.Put(ctx, "a", []byte(`{"n":1}`), at)
 		require.Errorf(t, err, "put at revision %q", at)
-		require.NotErrorIsf(t, err, leaseextension.ErrConflict, "put at revision %q", at)
+		require.NotErrorIsf(t, err, lease.ErrConflict, "put at revision %q", at)
 	}
 	rec, err := store.Get(ctx, "a")
 	require.Errorf(t, err, "get: %+v", rec)
-	require.NotErrorIs(t, err, leaseextension.ErrNotFound, "get")
+	require.NotErrorIs(t, err, lease.ErrNotFound, "get")
 	err = store.Delete(ctx, "a", revision)
 	require.Error(t, err, "delete")
-	require.NotErrorIs(t, err, leaseextension.ErrConflict, "delete")
-	require.NotErrorIs(t, err, leaseextension.ErrNotFound, "delete")
+	require.NotErrorIs(t, err, lease.ErrConflict, "delete")
+	require.NotErrorIs(t, err, lease.ErrNotFound, "delete")
 	_, err = store.List(ctx, "")
 	require.Error(t, err, "list")
 }

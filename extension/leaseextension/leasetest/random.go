@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // tally is a state with one count per process.
@@ -59,12 +59,12 @@ func faultRandom(s *suite) {
 
 // tallyOnce counts one up in its own entry, by a Save and a Release.
 func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *int) error {
-	lease, err := p.Acquire(ctx, "x")
+	held, err := p.Acquire(ctx, "x")
 	if err != nil {
 		return err
 	}
 	counts := tally{}
-	if state := lease.State(); state != nil {
+	if state := held.State(); state != nil {
 		if err := json.Unmarshal(state, &counts); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *
 	if counts[key] < *confirmed || counts[key] > *sent {
 		return fmt.Errorf("state has %d: confirmed %d, sent %d", counts[key], *confirmed, *sent)
 	}
-	for _, write := range []func(context.Context, []byte) error{lease.Save, lease.Release} {
+	for _, write := range []func(context.Context, []byte) error{held.Save, held.Release} {
 		counts[key]++
 		*sent = counts[key]
 		state, err := json.Marshal(counts)
@@ -80,7 +80,7 @@ func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *
 			return err
 		}
 		switch err := write(ctx, state); {
-		case errors.Is(err, leaseextension.ErrLost):
+		case errors.Is(err, lease.ErrLost):
 			return nil
 		case err != nil:
 			return fmt.Errorf("write: %w", err)

@@ -41,20 +41,20 @@ func leaseExclusion(s *suite) {
 
 // count adds one to the state under the lease.
 func count(ctx context.Context, p participant, inside *atomic.Int32) error {
-	lease, err := p.Acquire(ctx, "shared")
+	held, err := p.Acquire(ctx, "shared")
 	if err != nil {
 		return err
 	}
 	if inside.Add(1) != 1 {
 		return errors.New("two holders at a time")
 	}
-	n, err := counted(lease.State())
+	n, err := counted(held.State())
 	if err != nil {
 		return err
 	}
 	time.Sleep(time.Millisecond) // work; in a bubble this lets everybody else run
 	inside.Add(-1)
-	return lease.Release(ctx, counter(n+1))
+	return held.Release(ctx, counter(n+1))
 }
 
 func counted(state []byte) (int, error) {
@@ -79,12 +79,12 @@ func leaseFairness(s *suite) {
 		p := s.join(fmt.Sprintf("p%d", i))
 		all.Go(func() {
 			for ctx.Err() == nil {
-				lease, err := p.Acquire(ctx, "shared")
+				held, err := p.Acquire(ctx, "shared")
 				if err != nil {
 					break
 				}
 				time.Sleep(5 * time.Millisecond) // work
-				if err := lease.Release(s.Context(), nil); err != nil {
+				if err := held.Release(s.Context(), nil); err != nil {
 					s.Error(err)
 				}
 				shares[i]++
@@ -111,13 +111,13 @@ func leaseOrder(s *suite) {
 	var all sync.WaitGroup
 	for i := range callers {
 		all.Go(func() {
-			lease, err := p.Acquire(s.Context(), "x")
+			held, err := p.Acquire(s.Context(), "x")
 			if err != nil {
 				s.Error(err)
 				return
 			}
 			order <- i
-			if err := lease.Release(s.Context(), nil); err != nil {
+			if err := held.Release(s.Context(), nil); err != nil {
 				s.Error(err)
 			}
 		})
@@ -142,10 +142,10 @@ func (s *suite) settle() { time.Sleep(time.Duration(s.scaled(1, 50)) * time.Mill
 // leaseHandover times how soon a waiting process notices a release.
 func leaseHandover(s *suite) {
 	holder, waiter := s.join("holder"), s.join("waiter")
-	lease := s.acquire(holder, "x")
+	held := s.acquire(holder, "x")
 	released := make(chan time.Time, 1)
 	time.AfterFunc(100*time.Millisecond, func() {
-		if err := lease.Release(s.Context(), nil); err != nil {
+		if err := held.Release(s.Context(), nil); err != nil {
 			s.Error(err)
 		}
 		released <- time.Now()
@@ -158,8 +158,8 @@ func leaseHandover(s *suite) {
 func leaseWrites(s *suite) {
 	p := s.join("p")
 	for n := range 3 {
-		lease := s.acquire(p, "x")
-		require.NoError(s, lease.Release(s.Context(), counter(n)))
+		held := s.acquire(p, "x")
+		require.NoError(s, held.Release(s.Context(), counter(n)))
 	}
 	require.Len(s, p.faulty.Requests("put"), 6)
 	require.Len(s, p.faulty.Requests("get"), 3)

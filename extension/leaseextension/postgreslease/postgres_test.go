@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 	"github.com/s3window/s3window/testbed/tcptest"
@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg Config) leaseextension.Store {
+func open(t testing.TB, cfg Config) lease.Store {
 	store, err := Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -40,7 +40,7 @@ func TestConformance(t *testing.T) {
 	server := servers.Postgres(t, servers.Options{})
 	leasetest.Run(t, leasetest.RealTime, func(testing.TB) leasetest.Backend {
 		cfg := config(server)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
@@ -51,7 +51,7 @@ func TestRestart(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(testing.TB) leasetest.Backend {
 		cfg := config(server)
 		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open:    func(t testing.TB) lease.Store { return open(t, cfg) },
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
@@ -63,7 +63,7 @@ func TestLose(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(testing.TB) leasetest.Backend {
 		cfg := config(server)
 		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open: func(t testing.TB) lease.Store { return open(t, cfg) },
 			Lose: func(testing.TB) { admin(t, server, "DROP TABLE "+cfg.Table) },
 		}
 	})
@@ -81,7 +81,7 @@ func TestConnectionsBreak(t *testing.T) {
 			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(testing.TB) leasetest.Backend {
 				cfg := config(server)
 				cfg.Endpoints = []string{link.Address}
-				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 			})
 			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
 		})
@@ -104,7 +104,7 @@ func TestSerializableByDefault(t *testing.T) {
 	admin(t, server, "ALTER SYSTEM SET default_transaction_isolation = 'serializable'", "SELECT pg_reload_conf()")
 	leasetest.RunOnly(t, leasetest.RealTime, "store/", func(testing.TB) leasetest.Backend {
 		cfg := config(server)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 	"github.com/s3window/s3window/testbed/tcptest"
@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg Config) leaseextension.Store {
+func open(t testing.TB, cfg Config) lease.Store {
 	store, err := Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	server := servers.Redis(t, servers.Options{})
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
@@ -48,7 +48,7 @@ func TestRestart(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open:    func(t testing.TB) lease.Store { return open(t, cfg) },
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
@@ -59,7 +59,7 @@ func TestLose(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open: func(t testing.TB) lease.Store { return open(t, cfg) },
 			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
 		}
 	})
@@ -76,7 +76,7 @@ func TestConnectionsBreak(t *testing.T) {
 			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
 				cfg := config(server, t)
 				cfg.Endpoints = []string{link.Address}
-				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 			})
 			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
 		})
@@ -94,7 +94,7 @@ func TestCluster(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "store/", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		cfg.Cluster = true
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
@@ -144,7 +144,7 @@ func TestForeignKeys(t *testing.T) {
 	for _, key := range []string{"string", "hash"} {
 		_, err := store.Get(t.Context(), key)
 		require.Error(t, err)
-		require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+		require.NotErrorIs(t, err, lease.ErrNotFound)
 	}
 	_, err := store.Put(t.Context(), "string", []byte("y"), "")
 	require.ErrorContains(t, err, "WRONGTYPE")

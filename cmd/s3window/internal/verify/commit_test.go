@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
@@ -22,7 +23,7 @@ func TestHeadsOfTheCommitProtocolAreSound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bucket := laketest.NewMemory()
 		l := lake.New(bucket, lake.Ref{Bucket: "b", Prefix: prefix})
-		leases := leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{Holder: "test"})
+		leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "test"})
 		defer leases.Close()
 		log := commit.New(l, leases, acme, commit.Options{Retention: 5 * time.Minute})
 		name := partition.HeadName("b", prefix, acme)

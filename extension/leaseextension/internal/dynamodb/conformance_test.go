@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/dynamodb"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg dynamodb.Config) leaseextension.Store {
+func open(t testing.TB, cfg dynamodb.Config) lease.Store {
 	store, err := dynamodb.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 	server := servers.Dynalite(t)
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
@@ -45,7 +45,7 @@ func TestRestart(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open:    func(t testing.TB) lease.Store { return open(t, cfg) },
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
@@ -56,7 +56,7 @@ func TestLose(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open: func(t testing.TB) lease.Store { return open(t, cfg) },
 			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
 		}
 	})

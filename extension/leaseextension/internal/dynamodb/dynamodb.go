@@ -27,7 +27,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 	attributeRevision = "revision"
 )
 
-// Store is a register.Store in a table.
+// Store is a lease.Store in a table.
 type Store struct {
 	client *dial.Lazy[*dynamodb.Client]
 	table  string
@@ -45,11 +45,11 @@ type Store struct {
 
 type item = map[string]types.AttributeValue
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	client, err := s.client.Get(ctx)
 	if err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	answer, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: item{attributeName: text(key)}, ConsistentRead: aws.Bool(true),
@@ -60,18 +60,18 @@ func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
 		// another process may have put by now is met by the next conditional
 		// write.
 		if err := create(ctx, client, s.table); err != nil {
-			return register.Record{}, fmt.Errorf("make table %q again: %w", s.table, err)
+			return lease.Record{}, fmt.Errorf("make table %q again: %w", s.table, err)
 		}
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	if err != nil {
-		return register.Record{}, s.failed("get", key, err)
+		return lease.Record{}, s.failed("get", key, err)
 	}
 	if len(answer.Item) == 0 {
 		if err := s.answered(answer.ConsumedCapacity); err != nil {
-			return register.Record{}, s.failed("get", key, err)
+			return lease.Record{}, s.failed("get", key, err)
 		}
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	rec, err := s.record(answer.Item)
 	if err == nil && rec.Key != key {
@@ -88,7 +88,7 @@ func (s *Store) answered(capacity *types.ConsumedCapacity) error {
 	return nil
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
@@ -123,14 +123,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	return revision, nil
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	client, err := s.client.Get(ctx)
 	if err != nil {
 		return err
 	}
 	if ifRevision == "" {
-		return register.ErrConflict // no register has it
+		return lease.ErrConflict // no register has it
 	}
 	answer, err := client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &s.table, Key: item{attributeName: text(key)},
@@ -145,7 +145,7 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 		}
 		err = errors.New("the answer does not have what was deleted: it may not be the table's")
 	}
-	if err = s.failed("delete", key, err); errors.Is(err, register.ErrConflict) {
+	if err = s.failed("delete", key, err); errors.Is(err, lease.ErrConflict) {
 		if _, lookErr := s.Get(ctx, key); lookErr != nil {
 			return lookErr // ErrNotFound, or no answer
 		}
@@ -153,8 +153,8 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return err
 }
 
-// List implements register.Store. It reads the whole table.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. It reads the whole table.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	client, err := s.client.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	in := &dynamodb.ScanInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	var records []register.Record
+	var records []lease.Record
 	for pages := dynamodb.NewScanPaginator(client, in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err == nil {
@@ -181,24 +181,24 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			}
 		}
 	}
-	slices.SortFunc(records, func(a, b register.Record) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(records, func(a, b lease.Record) int { return strings.Compare(a.Key, b.Key) })
 	return records, nil
 }
 
 // record reads an item of this package's.
-func (s *Store) record(found item) (register.Record, error) {
+func (s *Store) record(found item) (lease.Record, error) {
 	key, named := found[attributeName].(*types.AttributeValueMemberS)
 	value, valued := found[attributeValue].(*types.AttributeValueMemberB)
 	revision, revised := found[attributeRevision].(*types.AttributeValueMemberS)
 	if !named || !valued || !revised {
-		return register.Record{}, fmt.Errorf("read item of table %q: it is no lease: its name, value or revision is missing", s.table)
+		return lease.Record{}, fmt.Errorf("read item of table %q: it is no lease: its name, value or revision is missing", s.table)
 	}
-	return register.Record{Key: key.Value, Value: value.Value, Revision: revision.Value}, nil
+	return lease.Record{Key: key.Value, Value: value.Value, Revision: revision.Value}, nil
 }
 
 func (s *Store) failed(verb, key string, err error) error {
 	if errors.As(err, new(*types.ConditionalCheckFailedException)) {
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	if errors.As(err, new(*types.ResourceNotFoundException)) {
 		return fmt.Errorf("%s item %q of table %q: %w: make the table, with the string %q as its partition key, or set `create_table`", verb, key, s.table, err, attributeName)

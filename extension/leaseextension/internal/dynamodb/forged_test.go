@@ -8,15 +8,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/dynamodb"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/s3test"
 	"github.com/s3window/s3window/testbed/servers"
 )
 
 func TestForgedAnswers(t *testing.T) {
-	leasetest.RunForged(t, "r", func(t testing.TB, server http.Handler) leaseextension.Store {
+	leasetest.RunForged(t, "r", func(t testing.TB, server http.Handler) lease.Store {
 		s := httptest.NewServer(server)
 		t.Cleanup(s.Close)
 		cfg := dynamodb.DefaultConfig()
@@ -42,9 +42,9 @@ func TestForgedAnswersAmongOthers(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		_, err := open(t, cfg).Get(t.Context(), "x") // makes the table
-		require.ErrorIs(t, err, leaseextension.ErrNotFound)
+		require.ErrorIs(t, err, lease.ErrNotFound)
 		cfg.Endpoint = front.URL
-		return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 

@@ -20,7 +20,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // page is how many registers List reads at once.
@@ -29,33 +29,33 @@ const page = 500
 // errForeign says that an answer is none that etcd gives.
 var errForeign = errors.New("the answer is none of etcd's: its revision or what was asked for is missing")
 
-// Store is a register.Store in an etcd cluster.
+// Store is a lease.Store in an etcd cluster.
 type Store struct {
 	connection *dial.Lazy[*clientv3.Client]
 	prefix     string
 }
 
-// Get implements register.Store. The read goes through the quorum.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store. The read goes through the quorum.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	client, err := s.connection.Get(ctx)
 	if err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	answer, err := client.Get(ctx, s.prefix+key)
 	switch {
 	case err != nil:
-		return register.Record{}, s.failed("get", key, err)
+		return lease.Record{}, s.failed("get", key, err)
 	case answer.Header.GetRevision() <= 0:
-		return register.Record{}, s.failed("get", key, errForeign)
+		return lease.Record{}, s.failed("get", key, errForeign)
 	case len(answer.Kvs) == 0:
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	case string(answer.Kvs[0].Key) != s.prefix+key || answer.Kvs[0].ModRevision <= 0:
-		return register.Record{}, s.failed("get", key, errForeign)
+		return lease.Record{}, s.failed("get", key, errForeign)
 	}
-	return register.Record{Key: key, Value: answer.Kvs[0].Value, Revision: revision(answer.Kvs[0].ModRevision)}, nil
+	return lease.Record{Key: key, Value: answer.Kvs[0].Value, Revision: revision(answer.Kvs[0].ModRevision)}, nil
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, on the disks
 // of a majority.
@@ -77,14 +77,14 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	case err != nil:
 		return "", s.failed("put", key, err)
 	case !answer.Succeeded && answer.Header.GetRevision() > 0:
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	case answer.Succeeded && answer.Header.GetRevision() > at && len(answer.Responses) == 1:
 		return revision(answer.Header.GetRevision()), nil
 	}
 	return "", s.failed("put", key, errForeign)
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	at, err := number(ifRevision)
 	if err != nil {
@@ -107,18 +107,18 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	case answer.Succeeded && answer.Responses[0].GetResponseDeleteRange().Deleted == 1:
 		return nil
 	case answer.Succeeded || answer.Responses[0].GetResponseRange().Count == 0:
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	}
-	return register.ErrConflict
+	return lease.ErrConflict
 }
 
-// List implements register.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	client, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var records []register.Record
+	var records []lease.Record
 	from, end := s.prefix+prefix, clientv3.GetPrefixRangeEnd(s.prefix+prefix)
 	if from == "" {
 		from = "\x00" // the first key there can be
@@ -135,7 +135,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			if string(kv.Key) < from || !strings.HasPrefix(string(kv.Key), s.prefix+prefix) {
 				return nil, s.failed("list", prefix, errForeign)
 			}
-			records = append(records, register.Record{
+			records = append(records, lease.Record{
 				Key: strings.TrimPrefix(string(kv.Key), s.prefix), Value: kv.Value, Revision: revision(kv.ModRevision),
 			})
 		}
@@ -159,7 +159,7 @@ func number(revision string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(revision, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, register.ErrConflict // none of etcd's: no version has it
+		return 0, lease.ErrConflict // none of etcd's: no version has it
 	}
 	return n, nil
 }

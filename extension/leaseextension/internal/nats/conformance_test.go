@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 	"github.com/s3window/s3window/testbed/tcptest"
@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg nats.Config) leaseextension.Store {
+func open(t testing.TB, cfg nats.Config) lease.Store {
 	store, err := nats.Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 	server := servers.NATS(t, servers.Options{})
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
@@ -46,7 +46,7 @@ func TestRestart(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open:    func(t testing.TB) lease.Store { return open(t, cfg) },
 			Restart: func(testing.TB) { server.Kill(); server.Restart() },
 		}
 	})
@@ -57,7 +57,7 @@ func TestLose(t *testing.T) {
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
 		cfg := config(server, t)
 		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
+			Open: func(t testing.TB) lease.Store { return open(t, cfg) },
 			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
 		}
 	})
@@ -74,7 +74,7 @@ func TestConnectionsBreak(t *testing.T) {
 			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
 				cfg := config(server, t)
 				cfg.Endpoints = []string{"nats://" + link.Address}
-				return leasetest.Backend{TTL: 3 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+				return leasetest.Backend{TTL: 3 * time.Second, Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 			})
 			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 2) })
 		})

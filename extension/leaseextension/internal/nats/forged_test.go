@@ -8,8 +8,8 @@ import (
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 )
@@ -76,5 +76,5 @@ func TestForgedBucket(t *testing.T) {
 	cfg.Endpoints = []string{"nats://" + server.Address}
 	_, err = open(t, cfg).Get(t.Context(), "a")
 	require.EqualError(t, err, `open bucket "s3window-leases": the answer is about stream "other"`)
-	require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+	require.NotErrorIs(t, err, lease.ErrNotFound)
 }

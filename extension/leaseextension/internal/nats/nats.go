@@ -30,7 +30,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 const (
@@ -48,7 +48,7 @@ const (
 	listers = 8
 )
 
-// Store is a register.Store in a KV bucket.
+// Store is a lease.Store in a KV bucket.
 type Store struct {
 	cfg        Config
 	connection *dial.Lazy[*connection]
@@ -56,20 +56,20 @@ type Store struct {
 	subject    string // of the bucket; ends with a dot
 }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	conn, err := s.connection.Get(ctx)
 	if err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	found, err := s.last(ctx, conn, key)
 	switch {
 	case err != nil:
-		return register.Record{}, err
+		return lease.Record{}, err
 	case found.sequence == 0 || found.marker:
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
-	return register.Record{Key: key, Value: found.data, Revision: strconv.FormatUint(found.sequence, 10)}, nil
+	return lease.Record{Key: key, Value: found.data, Revision: strconv.FormatUint(found.sequence, 10)}, nil
 }
 
 // message is the last one of a subject.
@@ -145,7 +145,7 @@ func (s *Store) ask(ctx context.Context, conn *connection, subject string, body 
 	return answer, err
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, on a majority
 // of the bucket's replicas, and on their disks as soon as the servers sync.
@@ -161,7 +161,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	msg := natsgo.NewMsg(s.subject + escape(key))
 	msg.Data = value
 	revision, err := s.publish(ctx, conn, key, msg, at)
-	if at != 0 || !errors.Is(err, register.ErrConflict) {
+	if at != 0 || !errors.Is(err, lease.ErrConflict) {
 		return revision, err
 	}
 	found, lookErr := s.last(ctx, conn, key)
@@ -169,7 +169,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	case lookErr != nil:
 		return "", lookErr
 	case !found.marker:
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	return s.publish(ctx, conn, key, msg, found.sequence)
 }
@@ -189,12 +189,12 @@ func (s *Store) publish(ctx context.Context, conn *connection, key string, msg *
 	if errors.As(err, &api) && slices.Contains([]jetstream.ErrorCode{
 		jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, // of one server, of a cluster
 	}, api.ErrorCode) {
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	return "", s.failed("put", key, err)
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	at, err := number(ifRevision)
 	if err != nil {
@@ -209,9 +209,9 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	case err != nil:
 		return err
 	case found.sequence == 0 || found.marker:
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	case found.sequence != at:
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	marker := natsgo.NewMsg(s.subject + escape(key))
 	marker.Header.Set(operation, deleted)
@@ -219,8 +219,8 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return err
 }
 
-// List implements register.Store. Keys that are not registers are left out.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. Keys that are not registers are left out.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	conn, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
@@ -238,13 +238,13 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			keys = append(keys, key)
 		}
 	}
-	records := make([]register.Record, len(keys))
+	records := make([]lease.Record, len(keys))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(listers)
 	for i, key := range keys {
 		work.Go(func() error {
 			rec, err := s.Get(ctx, key)
-			if err != nil && !errors.Is(err, register.ErrNotFound) {
+			if err != nil && !errors.Is(err, lease.ErrNotFound) {
 				return err
 			}
 			records[i] = rec
@@ -254,8 +254,8 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	records = slices.DeleteFunc(records, func(r register.Record) bool { return r.Key == "" })
-	slices.SortFunc(records, func(a, b register.Record) int { return cmp.Compare(a.Key, b.Key) })
+	records = slices.DeleteFunc(records, func(r lease.Record) bool { return r.Key == "" })
+	slices.SortFunc(records, func(a, b lease.Record) int { return cmp.Compare(a.Key, b.Key) })
 	return records, nil
 }
 
@@ -273,7 +273,7 @@ func number(revision string) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(revision, 10, 64)
 	if err != nil || n == 0 {
-		return 0, register.ErrConflict // none of JetStream's: no version has it
+		return 0, lease.ErrConflict // none of JetStream's: no version has it
 	}
 	return n, nil
 }

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 )
@@ -102,7 +102,7 @@ func TestKVClientsUnderstandTheBucket(t *testing.T) {
 	} {
 		require.NoError(t, remove(t.Context(), "a/b"))
 		_, err = store.Get(t.Context(), "a/b")
-		require.ErrorIs(t, err, leaseextension.ErrNotFound)
+		require.ErrorIs(t, err, lease.ErrNotFound)
 		_, err = store.Put(t.Context(), "a/b", []byte("y"), "")
 		require.NoError(t, err)
 	}
@@ -123,9 +123,9 @@ func TestCluster(t *testing.T) {
 			elected := open(t, own)
 			require.Eventually(t, func() bool {
 				_, err := elected.Get(t.Context(), "a")
-				return errors.Is(err, leaseextension.ErrNotFound)
+				return errors.Is(err, lease.ErrNotFound)
 			}, time.Minute, 100*time.Millisecond, "a cluster and a bucket that are new elect their leaders first")
-			return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, own) }}
+			return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, own) }}
 		})
 	}
 }

@@ -29,10 +29,10 @@ import (
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// Store is a register.Store on a storage client.
+// Store is a lease.Store on a storage client.
 type Store struct {
 	client storage.Client
 
@@ -44,14 +44,14 @@ type Store struct {
 // caller closes client after the last use of the store.
 func New(client storage.Client) *Store { return &Store{client: client} }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.getLocked(ctx, key)
 }
 
-// Put implements register.Store. It is durable when the client's Batch is.
+// Put implements lease.Store. It is durable when the client's Batch is.
 //
 // Crash before this: the old version. Crash after it: the new one; the index
 // page of a new key is part of the same batch.
@@ -59,11 +59,11 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, err := s.getLocked(ctx, key)
-	if err != nil && !errors.Is(err, register.ErrNotFound) {
+	if err != nil && !errors.Is(err, lease.ErrNotFound) {
 		return "", err
 	}
 	if rec.Revision != ifRevision {
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	revision := rand.Text()
 	content := slices.Concat([]byte(revision), []byte("\n"), value)
@@ -94,7 +94,7 @@ func (s *Store) isLocked(ctx context.Context, key string, content []byte) error 
 	return err
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 		return err
 	}
 	if rec.Revision != ifRevision {
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	index, err := s.indexLocked(ctx, key, remove)
 	if err != nil {
@@ -118,11 +118,11 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return nil
 }
 
-// List implements register.Store. It is a snapshot.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. It is a snapshot.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []register.Record
+	var found []lease.Record
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 				continue
 			}
 			rec, err := s.getLocked(ctx, name)
-			if errors.Is(err, register.ErrNotFound) {
+			if errors.Is(err, lease.ErrNotFound) {
 				continue
 			}
 			if err != nil {
@@ -145,26 +145,26 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			found = append(found, rec)
 		}
 	}
-	slices.SortFunc(found, func(a, b register.Record) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(found, func(a, b lease.Record) int { return strings.Compare(a.Key, b.Key) })
 	return found, nil
 }
 
-func (s *Store) getLocked(ctx context.Context, key string) (register.Record, error) {
+func (s *Store) getLocked(ctx context.Context, key string) (lease.Record, error) {
 	if err := ctx.Err(); err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	stored, err := s.client.Get(ctx, recordKey(key))
 	if err != nil {
-		return register.Record{}, fmt.Errorf("read record: %w", err)
+		return lease.Record{}, fmt.Errorf("read record: %w", err)
 	}
 	if stored == nil {
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	revision, value, ok := bytes.Cut(stored, []byte("\n"))
 	if !ok || len(revision) == 0 {
-		return register.Record{}, fmt.Errorf("read record of %q: no revision before its value", key)
+		return lease.Record{}, fmt.Errorf("read record of %q: no revision before its value", key)
 	}
-	return register.Record{Key: key, Value: bytes.Clone(value), Revision: string(revision)}, nil
+	return lease.Record{Key: key, Value: bytes.Clone(value), Revision: string(revision)}, nil
 }
 
 func (s *Store) pageLocked(ctx context.Context, page byte) ([]string, error) {

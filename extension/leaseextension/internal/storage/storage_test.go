@@ -14,8 +14,8 @@ import (
 	xstorage "go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
@@ -32,7 +32,7 @@ type file struct {
 	mu        sync.RWMutex
 	extension xstorage.Extension
 	client    xstorage.Client
-	store     leaseextension.Store
+	store     lease.Store
 }
 
 func openFile(t testing.TB) *file {
@@ -52,7 +52,7 @@ func (f *file) open(t testing.TB) {
 	require.NoError(t, ext.Start(context.Background(), componenttest.NewNopHost()))
 	f.client, err = f.extension.GetClient(context.Background(), component.KindExtension, leaseID, "")
 	require.NoError(t, err)
-	f.store = leaseextension.NewStorageStore(f.client)
+	f.store = storage.New(f.client)
 }
 
 func (f *file) close(t testing.TB) {
@@ -67,7 +67,7 @@ func (f *file) restart(t testing.TB) {
 	f.open(t)
 }
 
-func (f *file) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (f *file) Get(ctx context.Context, key string) (lease.Record, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.store.Get(ctx, key)
@@ -85,7 +85,7 @@ func (f *file) Delete(ctx context.Context, key, ifRevision string) error {
 	return f.store.Delete(ctx, key, ifRevision)
 }
 
-func (f *file) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+func (f *file) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.store.List(ctx, prefix)
@@ -95,7 +95,7 @@ func TestConformance(t *testing.T) {
 	leasetest.Run(t, leasetest.Bubble, func(t testing.TB) leasetest.Backend {
 		f := openFile(t)
 		return leasetest.Backend{
-			Open:    func(testing.TB) leaseextension.Store { return f },
+			Open:    func(testing.TB) lease.Store { return f },
 			Restart: f.restart,
 		}
 	})
@@ -129,10 +129,10 @@ func TestBrokenStorageIsAnErrorOfItsOwn(t *testing.T) {
 			store := storage.New(client)
 			_, err := store.Get(ctx, "a")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+			require.NotErrorIs(t, err, lease.ErrNotFound)
 			_, err = store.Put(ctx, "a", nil, "1")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, leaseextension.ErrConflict)
+			require.NotErrorIs(t, err, lease.ErrConflict)
 			require.Error(t, store.Delete(ctx, "a", "1"))
 			_, err = store.List(ctx, "")
 			require.Error(t, err)

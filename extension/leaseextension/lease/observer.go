@@ -1,4 +1,4 @@
-package leaseextension
+package lease
 
 import "time"
 

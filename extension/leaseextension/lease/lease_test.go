@@ -1,4 +1,4 @@
-package leaseextension
+package lease_test
 
 import (
 	"context"
@@ -6,16 +6,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 )
 
 func TestAcquireSaveReleaseRead(t *testing.T) {
-	store := NewMemoryStore()
-	leases := NewLeases(store, Options{Holder: "a"})
+	store := memory.New()
+	leases := lease.NewParticipant(store, lease.Options{Holder: "a"})
 	defer leases.Close()
 	ctx := t.Context()
 
 	_, err := leases.Read(ctx, "x/y")
-	require.ErrorIs(t, err, ErrNotFound)
+	require.ErrorIs(t, err, lease.ErrNotFound)
 
 	first, err := leases.Acquire(ctx, "x/y")
 	require.NoError(t, err)
@@ -25,7 +28,7 @@ func TestAcquireSaveReleaseRead(t *testing.T) {
 	require.NoError(t, first.Context().Err())
 	require.NoError(t, first.Release(ctx, []byte(`{"k":2}`)))
 	require.Error(t, first.Context().Err())
-	require.ErrorIs(t, first.Save(ctx, nil), ErrLost)
+	require.ErrorIs(t, first.Save(ctx, nil), lease.ErrLost)
 
 	second, err := leases.Acquire(ctx, "x/y")
 	require.NoError(t, err)
@@ -41,20 +44,20 @@ func TestAcquireSaveReleaseRead(t *testing.T) {
 // A write whose context has ended is not sent, so that its outcome is known.
 func TestNothingIsSentAfterTheEnd(t *testing.T) {
 	puts := 0
-	leases := NewLeases(NewMemoryStore(), Options{Observer: Observer{Request: func(op string, _ time.Duration, _ error) {
+	leases := lease.NewParticipant(memory.New(), lease.Options{Observer: lease.Observer{Request: func(op string, _ time.Duration, _ error) {
 		if op == "put" {
 			puts++
 		}
 	}}})
 	defer leases.Close()
-	lease, err := leases.Acquire(t.Context(), "x")
+	held, err := leases.Acquire(t.Context(), "x")
 	require.NoError(t, err)
 	acquired := puts
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for range 50 {
-		require.ErrorIs(t, lease.Save(ended, []byte(`{"k":1}`)), context.Canceled)
+		require.ErrorIs(t, held.Save(ended, []byte(`{"k":1}`)), context.Canceled)
 	}
 	require.Equal(t, acquired, puts)
-	require.NoError(t, lease.Release(t.Context(), nil))
+	require.NoError(t, held.Release(t.Context(), nil))
 }

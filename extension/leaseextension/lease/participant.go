@@ -1,4 +1,4 @@
-package leaseextension
+package lease
 
 import (
 	"context"
@@ -70,9 +70,9 @@ type Participant struct {
 	names  map[string]*name
 }
 
-// NewLeases returns a participant in the leases of store. It keeps a small entry
+// NewParticipant returns a participant in the leases of store. It keeps a small entry
 // for every name it ever met. Close ends it.
-func NewLeases(store Store, options Options) *Participant {
+func NewParticipant(store Store, options Options) *Participant {
 	p := &Participant{
 		store:    store,
 		holder:   options.Holder,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/testbed/s3test"
 )
 
@@ -41,13 +41,13 @@ func livesThrough(t *testing.T, server *s3test.Server, rule s3test.Rule) {
 	proxy, endpoint := s3test.StartProxy(t, server.Endpoint)
 	proxy.Break(rule)
 	bucket := server.NewBucket(t)
-	leases := leaseextension.NewLeases(opener(endpoint, server, bucket)(t), leaseextension.Options{TTL: 6 * time.Second})
+	leases := lease.NewParticipant(opener(endpoint, server, bucket)(t), lease.Options{TTL: 6 * time.Second})
 	defer leases.Close()
 
-	lease, err := leases.Acquire(t.Context(), "a/b")
+	held, err := leases.Acquire(t.Context(), "a/b")
 	require.NoError(t, err)
-	require.NoError(t, lease.Save(t.Context(), []byte(`{"k":1}`)))
-	require.NoError(t, lease.Release(t.Context(), []byte(`{"k":2}`)))
+	require.NoError(t, held.Save(t.Context(), []byte(`{"k":1}`)))
+	require.NoError(t, held.Release(t.Context(), []byte(`{"k":2}`)))
 	state, err := leases.Read(t.Context(), "a/b")
 	require.NoError(t, err)
 	require.Equal(t, `{"k":2}`, string(state))

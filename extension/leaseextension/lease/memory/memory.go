@@ -11,37 +11,37 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// Store is a register.Store in memory.
+// Store is a lease.Store in memory.
 type Store struct {
 	// mu guards everything declared below.
 	mu       sync.Mutex
-	records  map[string]register.Record
+	records  map[string]lease.Record
 	revision uint64 // of the newest write; never repeats
 }
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{records: map[string]register.Record{}}
+	return &Store{records: map[string]lease.Record{}}
 }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	if err := ctx.Err(); err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, ok := s.records[key]
 	if !ok {
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	return copied(rec), nil
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -49,15 +49,15 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.records[key].Revision != ifRevision {
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	s.revision++
-	rec := register.Record{Key: key, Value: bytes.Clone(value), Revision: strconv.FormatUint(s.revision, 10)}
+	rec := lease.Record{Key: key, Value: bytes.Clone(value), Revision: strconv.FormatUint(s.revision, 10)}
 	s.records[key] = rec
 	return rec.Revision, nil
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,32 +67,32 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	rec, ok := s.records[key]
 	switch {
 	case !ok:
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	case rec.Revision != ifRevision:
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	delete(s.records, key)
 	return nil
 }
 
-// List implements register.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []register.Record
+	var found []lease.Record
 	for key, rec := range s.records {
 		if strings.HasPrefix(key, prefix) {
 			found = append(found, copied(rec))
 		}
 	}
-	slices.SortFunc(found, func(a, b register.Record) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(found, func(a, b lease.Record) int { return strings.Compare(a.Key, b.Key) })
 	return found, nil
 }
 
-func copied(rec register.Record) register.Record {
+func copied(rec lease.Record) lease.Record {
 	rec.Value = bytes.Clone(rec.Value)
 	return rec
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/s3client"
 )
 
@@ -43,9 +43,9 @@ func TestAnswersOfTheServer(t *testing.T) {
 		code     string
 		get, put error // nil: an error that is neither
 	}{
-		{"missing object", 404, "NoSuchKey", register.ErrNotFound, register.ErrConflict},
+		{"missing object", 404, "NoSuchKey", lease.ErrNotFound, lease.ErrConflict},
 		{"missing bucket", 404, "NoSuchBucket", nil, nil},
-		{"condition does not hold", 412, "PreconditionFailed", register.ErrConflict, register.ErrConflict},
+		{"condition does not hold", 412, "PreconditionFailed", lease.ErrConflict, lease.ErrConflict},
 		{"another conditional write", 409, "ConditionalRequestConflict", nil, nil},
 		{"wrong key", 403, "InvalidAccessKeyId", nil, nil},
 		{"busy", 503, "SlowDown", nil, nil},
@@ -75,8 +75,8 @@ func requireIs(t *testing.T, err, want error) {
 		require.ErrorIs(t, err, want)
 		return
 	}
-	require.NotErrorIs(t, err, register.ErrNotFound)
-	require.NotErrorIs(t, err, register.ErrConflict)
+	require.NotErrorIs(t, err, lease.ErrNotFound)
+	require.NotErrorIs(t, err, lease.ErrConflict)
 }
 
 func TestPutCarriesWhatTheBucketNeeds(t *testing.T) {

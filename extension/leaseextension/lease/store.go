@@ -1,13 +1,11 @@
-// Package register is the vocabulary between the leases and their backends: a
-// register per key, written only by compare-and-set.
-package register
+package lease
 
 import (
 	"context"
 	"errors"
 )
 
-// ErrNotFound says that the register does not exist.
+// ErrNotFound says that a register, or the record of a lease, does not exist.
 var ErrNotFound = errors.New("register not found")
 
 // ErrConflict says that the register has another revision than the write asked

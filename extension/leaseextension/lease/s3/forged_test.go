@@ -11,15 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
-	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/internal/s3client"
 	"github.com/s3window/s3window/testbed/s3test"
 )
 
 func TestForgedAnswers(t *testing.T) {
-	leasetest.RunForged(t, `"1"`, func(t testing.TB, server http.Handler) leaseextension.Store {
+	leasetest.RunForged(t, `"1"`, func(t testing.TB, server http.Handler) lease.Store {
 		s := httptest.NewServer(server)
 		t.Cleanup(s.Close)
 		return opener(s.URL, &s3test.Server{AccessKey: "key", SecretKey: "secret"}, "lake")(t)
@@ -97,7 +97,7 @@ func (o *opaque) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func openOpaque(t *testing.T, o *opaque) leaseextension.Store {
+func openOpaque(t *testing.T, o *opaque) lease.Store {
 	server := httptest.NewServer(o)
 	t.Cleanup(server.Close)
 	cfg := s3.DefaultConfig()
@@ -123,13 +123,13 @@ func TestOpaqueETags(t *testing.T) {
 	_, err = store.Get(t.Context(), "x")
 	require.ErrorIs(t, err, s3client.ErrUnproven, "other bytes than the hash beside them")
 
-	leases := leaseextension.NewLeases(openOpaque(t, &opaque{}), leaseextension.Options{})
+	leases := lease.NewParticipant(openOpaque(t, &opaque{}), lease.Options{})
 	defer leases.Close()
 	for n := range 3 {
-		lease, err := leases.Acquire(t.Context(), "x")
+		held, err := leases.Acquire(t.Context(), "x")
 		require.NoError(t, err)
-		require.NoError(t, lease.Save(t.Context(), fmt.Appendf(nil, `{"n":%d}`, n)))
-		require.NoError(t, lease.Release(t.Context(), nil))
+		require.NoError(t, held.Save(t.Context(), fmt.Appendf(nil, `{"n":%d}`, n)))
+		require.NoError(t, held.Release(t.Context(), nil))
 		state, err := leases.Read(t.Context(), "x")
 		require.NoError(t, err)
 		require.Equal(t, fmt.Sprintf(`{"n":%d}`, n), string(state))
@@ -144,7 +144,7 @@ func TestWeakETags(t *testing.T) {
 	require.ErrorContains(t, err, "the weak ETag")
 	_, err = store.Get(t.Context(), "x")
 	require.ErrorContains(t, err, "the weak ETag")
-	leases := leaseextension.NewLeases(store, leaseextension.Options{TTL: 300 * time.Millisecond})
+	leases := lease.NewParticipant(store, lease.Options{TTL: 300 * time.Millisecond})
 	defer leases.Close()
 	_, err = leases.Acquire(t.Context(), "x")
 	require.ErrorContains(t, err, "the weak ETag")

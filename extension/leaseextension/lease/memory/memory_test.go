@@ -5,7 +5,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
@@ -13,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	leasetest.Run(t, leasetest.Bubble, func(testing.TB) leasetest.Backend {
-		store := leaseextension.NewMemoryStore()
-		return leasetest.Backend{Open: func(testing.TB) leaseextension.Store { return store }}
+		store := memory.New()
+		return leasetest.Backend{Open: func(testing.TB) lease.Store { return store }}
 	})
 }

@@ -29,7 +29,7 @@ import (
 	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/s3client"
 )
 
@@ -39,7 +39,7 @@ const maxValue = 1 << 20
 // listers is how many objects List reads at once.
 const listers = 8
 
-// Store is a register.Store in a bucket.
+// Store is a lease.Store in a bucket.
 type Store struct {
 	client *s3.Client
 	bucket string
@@ -56,35 +56,35 @@ func New(client *s3.Client, bucket, prefix string, refine ...func(*s3.PutObjectI
 	return &Store{client: client, bucket: bucket, prefix: prefix, refine: refine}
 }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	name, _ := objectNameOf(key)
 	rec, _, err := s.read(ctx, name)
 	rec.Key = key
 	return rec, err
 }
 
-func (s *Store) read(ctx context.Context, name string) (register.Record, map[string]string, error) {
+func (s *Store) read(ctx context.Context, name string) (lease.Record, map[string]string, error) {
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: aws.String(s.prefix + name)})
 	if err != nil {
-		return register.Record{}, nil, s.failed("get", name, err)
+		return lease.Record{}, nil, s.failed("get", name, err)
 	}
 	defer out.Body.Close()
 	value, err := io.ReadAll(io.LimitReader(out.Body, maxValue+1))
 	if err != nil {
-		return register.Record{}, nil, s.failed("get", name, err)
+		return lease.Record{}, nil, s.failed("get", name, err)
 	}
 	if len(value) > maxValue {
-		return register.Record{}, nil, s.failed("get", name, fmt.Errorf("more than %d bytes: not a lease", maxValue))
+		return lease.Record{}, nil, s.failed("get", name, fmt.Errorf("more than %d bytes: not a lease", maxValue))
 	}
 	revision, err := strong(out.ETag)
 	if err == nil && out.Metadata[hashMetadata] != hashOf(value) {
 		err = s3client.GetAnswer(out).Proves(value)
 	}
 	if err != nil {
-		return register.Record{}, nil, s.failed("get", name, err)
+		return lease.Record{}, nil, s.failed("get", name, err)
 	}
-	return register.Record{Value: value, Revision: revision}, out.Metadata, nil
+	return lease.Record{Value: value, Revision: revision}, out.Metadata, nil
 }
 
 // strong returns an ETag that can be asked for by If-Match.
@@ -99,7 +99,7 @@ func strong(etag *string) (string, error) {
 	}
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // 412 means that the condition does not hold, which a retry of the SDK meets
 // also after its own first try was applied. 409 means that another conditional
@@ -130,8 +130,8 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	}
 	out, err := s.client.PutObject(ctx, in)
 	if err != nil {
-		if err = s.failed("put", name, err); errors.Is(err, register.ErrNotFound) {
-			err = register.ErrConflict
+		if err = s.failed("put", name, err); errors.Is(err, lease.ErrNotFound) {
+			err = lease.ErrConflict
 		}
 		return "", err
 	}
@@ -145,7 +145,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	return revision, nil
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	name, _ := objectNameOf(key)
 	// S3 answers a delete of nothing with success: ask first.
@@ -154,7 +154,7 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 		return err
 	}
 	if rec.Revision != ifRevision {
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	_, err = s.client.DeleteObject(ctx, &s3.DeleteObjectInput{
 		Bucket: &s.bucket, Key: aws.String(s.prefix + name), IfMatch: &ifRevision,
@@ -164,7 +164,7 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	}
 	// The answer is empty, and so proves nothing.
 	switch _, _, err = s.read(ctx, name); {
-	case errors.Is(err, register.ErrNotFound):
+	case errors.Is(err, lease.ErrNotFound):
 		return nil
 	case err == nil:
 		err = errors.New("the store says that it is deleted, and it is there")
@@ -172,19 +172,19 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return fmt.Errorf("look after deletion: %w", err)
 }
 
-// List implements register.Store. Objects that are not registers are left out.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. Objects that are not registers are left out.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	names, err := s.names(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]register.Record, len(names))
+	records := make([]lease.Record, len(names))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(listers)
 	for i, name := range names {
 		work.Go(func() error {
 			rec, metadata, err := s.read(ctx, name)
-			if errors.Is(err, register.ErrNotFound) {
+			if errors.Is(err, lease.ErrNotFound) {
 				return nil
 			}
 			if err != nil {
@@ -200,10 +200,10 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	records = slices.DeleteFunc(records, func(r register.Record) bool {
+	records = slices.DeleteFunc(records, func(r lease.Record) bool {
 		return r.Key == "" || !strings.HasPrefix(r.Key, prefix)
 	})
-	slices.SortFunc(records, func(a, b register.Record) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(records, func(a, b lease.Record) int { return cmp.Compare(a.Key, b.Key) })
 	return records, nil
 }
 
@@ -232,15 +232,15 @@ func (s *Store) names(ctx context.Context, prefix string) ([]string, error) {
 	return names, nil
 }
 
-// failed turns an answer of S3 into the errors of register.Store.
+// failed turns an answer of S3 into the errors of lease.Store.
 func (s *Store) failed(verb, name string, err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) && api.ErrorCode() == "NoSuchKey" {
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	}
 	var status interface{ HTTPStatusCode() int }
 	if errors.As(err, &status) && status.HTTPStatusCode() == http.StatusPreconditionFailed {
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	return fmt.Errorf("%s object %q in bucket %q: %w", verb, s.prefix+name, s.bucket, err)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
 
-	"github.com/s3window/s3window/extension/leaseextension"
-	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/s3test"
 )
@@ -20,8 +20,8 @@ func TestConformance(t *testing.T) {
 }
 
 // opener connects processes to one bucket, through endpoint.
-func opener(endpoint string, server *s3test.Server, bucket string) func(testing.TB) leaseextension.Store {
-	return func(t testing.TB) leaseextension.Store {
+func opener(endpoint string, server *s3test.Server, bucket string) func(testing.TB) lease.Store {
+	return func(t testing.TB) lease.Store {
 		cfg := s3.DefaultConfig()
 		cfg.Client.Bucket, cfg.Client.Endpoint, cfg.Client.PathStyle = bucket, endpoint, true
 		cfg.Client.AccessKeyID, cfg.Client.SecretAccessKey = server.AccessKey, configopaque.String(server.SecretKey)
