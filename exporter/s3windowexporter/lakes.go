@@ -55,7 +55,16 @@ type site struct {
 	settings S3Config
 	lake     *lake.Lake
 	leases   lease.Leases
+	surveys  map[string]*commit.Survey // by sink; guarded by lakes.mu
 	close    func()
+}
+
+// survey returns what is known of which tenants of a sink have commit logs.
+func (s *site) survey(sink string) *commit.Survey {
+	if s.surveys[sink] == nil {
+		s.surveys[sink] = commit.NewSurvey(s.lake, sink)
+	}
+	return s.surveys[sink]
 }
 
 func newLakes(cfg *Config, dir *directory, shared lease.Leases, queue *wal.WAL, step func(string)) *lakes {
@@ -212,7 +221,10 @@ func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
 	bucket := lake.NewS3(client, lake.S3Options{
 		Settings: settings, Threshold: at.MultipartThresholdMiB << 20, PartSize: at.PartSizeMiB << 20, Step: l.step,
 	})
-	s := &site{settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
+	s := &site{
+		settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared,
+		surveys: map[string]*commit.Survey{}, close: func() { s3client.CloseIdle(client) },
+	}
 	if l.shared == nil {
 		store := leases3.New(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
 		own := lease.NewParticipant(store, lease.Options{Holder: l.holder})
@@ -228,7 +240,7 @@ func (l *lakes) log(in *lake.Lake, id partition.ID) window.Log {
 	defer l.mu.Unlock()
 	s := l.open[in]
 	return commit.New(in, s.leases, id, commit.Options{
-		Holder: l.holder, Predecessors: l.predecessor,
+		Turns: l.shared != nil, Survey: s.survey(id.Sink), Holder: l.holder, Predecessors: l.predecessor,
 		Retention: l.cfg.WriterRetention, Timeout: s.settings.Timeout, Step: l.step,
 	})
 }

@@ -87,6 +87,25 @@ func (b netBucket) List(ctx context.Context, prefix, after string, visit func(la
 	return nil
 }
 
+func (b netBucket) Dirs(ctx context.Context, prefix string, visit func(string) error) error {
+	dirs, err := call(ctx, b.life, "dirs", prefix, bucketLimit, func() (dirs []string, err error) {
+		err = b.world.bucket.Dirs(context.Background(), prefix, func(dir string) error {
+			dirs = append(dirs, dir)
+			return nil
+		})
+		return dirs, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := visit(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (b netBucket) Delete(ctx context.Context, key string) error {
 	_, err := call(ctx, b.life, "delete", key, bucketLimit, func() (struct{}, error) {
 		return struct{}{}, b.world.bucket.Delete(context.Background(), key)
@@ -115,7 +134,7 @@ func (s netKV) Get(ctx context.Context, key string) (lease.Record, error) {
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		r, ok := w.registry[key]
+		r, ok := w.stores[s.turns].records[key]
 		if !ok {
 			return r, lease.ErrNotFound
 		}
@@ -128,13 +147,14 @@ func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision str
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		old := w.registry[key]
+		store := w.stores[s.turns]
+		old := store.records[key]
 		if old.Revision != ifRevision && !w.blindKV {
 			return "", lease.ErrConflict
 		}
-		w.revision++
-		r := lease.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(w.revision)}
-		w.registry[key] = r
+		store.revision++
+		r := lease.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(store.revision)}
+		store.records[key] = r
 		return r.Revision, nil
 	})
 }

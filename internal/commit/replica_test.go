@@ -99,6 +99,7 @@ func newReplica(r *rig, d *wal, name string, tp *tape) *replica {
 	holder := d.writers[len(d.writers)-1]
 	x.leases = lease.NewParticipant(stillStore{r.kv, x}, lease.Options{Holder: holder})
 	x.log = New(r.lake, x.leases, testID, Options{
+		Turns:        r.turns,
 		Holder:       holder,
 		Predecessors: func(h string) bool { return slices.Contains(earlier, h) },
 		Step: func(label string) {

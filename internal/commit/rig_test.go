@@ -3,7 +3,9 @@ package commit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -108,10 +110,12 @@ type rig struct {
 	bucket *laketest.Memory
 	kv     *kv
 	lake   *lake.Lake
+	turns  bool // processes take turns
+	scale  scale
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, bucket: laketest.NewMemory(), kv: &kv{Store: memory.New()}}
+	r := &rig{t: t, scale: fullScale, bucket: laketest.NewMemory(), kv: &kv{Store: memory.New()}}
 	r.lake = lake.New(r.bucket, testRef)
 	return r
 }
@@ -127,6 +131,8 @@ type process struct {
 func (r *rig) process(holder string, opts ...func(*Options)) *process {
 	p := &process{leases: lease.NewParticipant(r.kv, lease.Options{Holder: holder})}
 	o := Options{
+		Turns:        r.turns,
+		scale:        r.scale,
 		Holder:       holder,
 		Predecessors: func(h string) bool { return h == holder },
 		Step: func(label string) {
@@ -172,13 +178,16 @@ func (r *rig) commit(p *process, ws ...Window) {
 // dies before its confirmation does.
 func (r *rig) putManifest(w Window) {
 	r.t.Helper()
-	k, prev := uint64(1), (*lake.Prev)(nil)
-	require.NoError(r.t, r.lake.Manifests(r.t.Context(), testID, func(n uint64, _ lake.Manifest, sha string) error {
+	k, prev, writers := uint64(1), (*lake.Prev)(nil), map[string]lake.Reach{}
+	require.NoError(r.t, r.lake.Manifests(r.t.Context(), testID, func(n uint64, m lake.Manifest, sha string) error {
 		k, prev = n+1, &lake.Prev{K: n, Key: partition.ManifestKey(testRef.Prefix, testID, n), SHA256: sha}
+		writers[m.Writer] = lake.Reach{End: m.End, K: n}
 		return nil
 	}))
+	maps.DeleteFunc(writers, func(_ string, at lake.Reach) bool { return k-at.K >= r.scale.span })
+	writers[w.Writer] = lake.Reach{End: w.End, K: k}
 	_, err := r.lake.PutManifest(r.t.Context(), testID, lake.Manifest{
-		Version: 1, Sink: testID.Sink, Tenant: testID.Tenant, Signal: testID.Signal, K: k, Prev: prev,
+		Version: lake.ManifestVersion, Writers: writers, Sink: testID.Sink, Tenant: testID.Tenant, Signal: testID.Signal, K: k, Prev: prev,
 		Writer: w.Writer, After: w.After, Start: w.Start, End: w.End, Reason: w.Reason, Format: w.Format,
 		Compression: w.Compression, Schema: w.Schema, Objects: w.Objects, Records: w.Records, Bytes: w.Bytes,
 		RawBytes: w.RawBytes, CommittedAt: time.Now(),
@@ -193,7 +202,8 @@ func (r *rig) head() (state State, held bool) {
 	require.NoError(r.t, err)
 	var lease struct{ Lease *struct{} }
 	require.NoError(r.t, json.Unmarshal(rec.Value, &lease))
-	require.NoError(r.t, json.Unmarshal(rec.Value, &state))
+	state, err = decodeState(rec.Value)
+	require.NoError(r.t, err)
 	return state, lease.Lease != nil
 }
 
@@ -203,14 +213,14 @@ func (r *rig) setHead(s *State) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	rec, err := r.kv.Store.Get(ctx, headKey)
-	require.NoError(r.t, err)
+	if !errors.Is(err, lease.ErrNotFound) {
+		require.NoError(r.t, err)
+	}
 	if s == nil {
 		require.NoError(r.t, r.kv.Store.Delete(ctx, headKey, rec.Revision))
 		return
 	}
-	raw, err := s.encode()
-	require.NoError(r.t, err)
-	value := fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"rolledback",%s`, raw[1:])
+	value := fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"rolledback",%s`, s.encode()[1:])
 	_, err = r.kv.Store.Put(ctx, headKey, value, rec.Revision)
 	require.NoError(r.t, err)
 }
@@ -218,7 +228,7 @@ func (r *rig) setHead(s *State) {
 // judged reads the bucket alone and returns the windows of its log.
 func (r *rig) judged() []judgedWindow {
 	r.t.Helper()
-	ws, violations := judgeLog(r.bucket, testRef.Prefix, testID)
+	ws, violations := judgeLog(r.bucket, testRef.Prefix, testID, int(r.scale.span))
 	require.Empty(r.t, violations)
 	return ws
 }

@@ -178,17 +178,8 @@ func (b *S3) head(ctx context.Context, key string) (Info, error) {
 
 // List implements Bucket.
 func (b *S3) List(ctx context.Context, prefix, after string, visit func(Info) error) error {
-	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{
-		Bucket: b.bucket, Prefix: aws.String(prefix), StartAfter: optional(after),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		if page.Name == nil { // an empty answer is none that there is nothing
-			return fmt.Errorf("%w: it names no bucket: something between here and the store made it up", s3client.ErrUnproven)
-		}
+	in := &s3.ListObjectsV2Input{Prefix: aws.String(prefix), StartAfter: optional(after)}
+	return b.pages(ctx, in, func(page *s3.ListObjectsV2Output) error {
 		for _, o := range page.Contents {
 			if aws.ToString(o.Key) <= after {
 				continue // a store that does not know StartAfter
@@ -199,6 +190,38 @@ func (b *S3) List(ctx context.Context, prefix, after string, visit func(Info) er
 			}); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// Dirs implements Bucket.
+func (b *S3) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
+	in := &s3.ListObjectsV2Input{Prefix: aws.String(prefix), Delimiter: aws.String("/")}
+	return b.pages(ctx, in, func(page *s3.ListObjectsV2Output) error {
+		for _, c := range page.CommonPrefixes {
+			if err := visit(aws.ToString(c.Prefix)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pages visits the answers of a listing.
+func (b *S3) pages(ctx context.Context, in *s3.ListObjectsV2Input, visit func(*s3.ListObjectsV2Output) error) error {
+	in.Bucket = b.bucket
+	pages := s3.NewListObjectsV2Paginator(b.client, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		if page.Name == nil { // an empty answer is none that there is nothing
+			return fmt.Errorf("%w: it names no bucket: something between here and the store made it up", s3client.ErrUnproven)
+		}
+		if err := visit(page); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -210,6 +210,18 @@ func SystemPrefix(prefix string) string { return join(prefix) + systemDir }
 // LeasePrefix is the prefix of the heads where the bucket is the lease store.
 func LeasePrefix(prefix string) string { return SystemPrefix(prefix) + "leases/" }
 
+// LogsPrefix is the prefix of the commit logs of a sink, with its slash.
+// Directly below it is one directory per tenant that ever committed.
+func LogsPrefix(prefix, sink string) string {
+	return SystemPrefix(prefix) + "sink=" + Escape(sink) + "/"
+}
+
+// TenantDir is the directory below LogsPrefix that holds a tenant's commit
+// logs, with its slash.
+func TenantDir(prefix string, id ID) string {
+	return LogsPrefix(prefix, id.Sink) + "tenant=" + Escape(id.Tenant) + "/"
+}
+
 // ManifestPrefix is the prefix of a partition's commit log, with its slash.
 func ManifestPrefix(prefix string, id ID) string {
 	return SystemPrefix(prefix) + id.String() + "/windows/"

@@ -34,6 +34,7 @@ type world struct {
 	store  lease.Store
 	ref    lake.Ref
 	own    map[string]*world // tenants that are filed elsewhere
+	turns  bool              // commits take turns
 }
 
 // of is where the tenant is filed.
@@ -168,7 +169,7 @@ func (w *world) start(d *disk, s settings) *process {
 			})), nil
 		},
 		Log: func(l *lake.Lake, id partition.ID) Log {
-			return s.log(commit.New(l, p.leases, id, commit.Options{Holder: holder, Step: s.step,
+			return s.log(commit.New(l, p.leases, id, commit.Options{Turns: w.turns, Holder: holder, Step: s.step,
 				Predecessors: func(h string) bool {
 					for _, writer := range older {
 						if h == "test/"+writer.ID && h != holder {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// MaxState is the largest state a lease carries, in bytes.
-const MaxState = 64 << 10
+// MaxState is the largest state a lease carries, in bytes: what every store
+// takes, of which Kubernetes takes the least.
+const MaxState = 240 << 10
 
 // ErrLost says that the lease is not held any more: it was taken over, released,
 // or its record was removed. The state that came with the call may have been

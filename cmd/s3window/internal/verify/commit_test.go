@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -25,10 +26,16 @@ func TestHeadsOfTheCommitProtocolAreSound(t *testing.T) {
 		l := lake.New(bucket, lake.Ref{Bucket: "b", Prefix: prefix})
 		leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "test"})
 		defer leases.Close()
-		log := commit.New(l, leases, acme, commit.Options{Retention: 5 * time.Minute})
+		logs := map[string]*commit.Log{} // each writer is a process of its own
 		name := partition.HeadName("b", prefix, acme)
 		ends, pruned := map[string]int64{}, false
-		for i, writer := range []string{writerA, writerB, writerA, "ccccccccccccc", "ccccccccccccc", "ccccccccccccc", writerB, writerA} {
+		writers := append([]string{writerA, writerB, writerA}, slices.Repeat([]string{"ccccccccccccc"}, lake.Span+2)...)
+		for i, writer := range append(writers, writerB, writerA) {
+			log := logs[writer]
+			if log == nil {
+				log = commit.New(l, leases, acme, commit.Options{Turns: true, Retention: 5 * time.Minute})
+				logs[writer] = log
+			}
 			start := at(int64(10 * i))
 			w := commit.Window{ID: acme, Writer: writer, After: ends[writer], Start: start, End: start + 5, Reason: "age",
 				Format: "jsonl", Compression: "none", Schema: 1}
