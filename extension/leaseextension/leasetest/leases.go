@@ -31,7 +31,7 @@ func leaseCases() []testCase {
 		{"lease/states", leaseStates},
 		{"lease/names", leaseNames},
 		{"lease/survives a restart of the store", leaseRestart},
-		{"lease/starts anew when the store lost everything", leaseLose},
+		{"lease/begins again when the store lost everything", leaseLose},
 	}
 }
 
