@@ -72,8 +72,9 @@ func claimable(found seen, o acquireOptions) bool {
 // claim writes this participant's lease into the record and keeps the state as
 // it was read.
 //
-// Crash before this: nothing happened. Crash after it: the lease stands until
-// the next process of the same holder, or after the TTL another, takes it over.
+// Crash before this: nothing happened. Crash after it: the lease is held
+// until the next process of the same holder takes it over, or another one after
+// the TTL.
 func (p *Participant) claim(ctx context.Context, n *name, found seen, o acquireOptions) (*held, error) {
 	r := record{
 		epoch: n.nextEpoch(),

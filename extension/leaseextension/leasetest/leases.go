@@ -234,7 +234,7 @@ func leaseRestart(s *suite) {
 }
 
 // leaseLose empties the store under a process that has used it: its lease is
-// lost, and the next one begins without a state and without anybody's help.
+// lost, and the next one begins without a state, by itself.
 func leaseLose(s *suite) {
 	if s.Lose == nil {
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // leaseExclusion lets processes with several callers each count in the state,
-// and checks that nobody is at it at the same time.
+// and checks that only one is at work at a time.
 func leaseExclusion(s *suite) {
 	const processes, callers = 4, 3
 	rounds := s.scaled(10, 2)
@@ -123,7 +123,7 @@ func leaseOrder(s *suite) {
 		})
 		s.settle()
 	}
-	require.Len(s, p.faulty.Requests("get"), 1, "nobody polls while this process holds the lease")
+	require.Len(s, p.faulty.Requests("get"), 1, "no caller polls while this process holds the lease")
 	require.NoError(s, first.Release(s.Context(), nil))
 	all.Wait()
 	close(order)

@@ -105,7 +105,7 @@ func TestTLSAndPassword(t *testing.T) {
 	require.ErrorContains(t, err, "load `tls`: ")
 }
 
-// The table can be made by somebody else, in a schema of its own.
+// The table can be made by another user, in a schema of its own.
 func TestUserWhoMayNotMakeTables(t *testing.T) {
 	server := servers.Postgres(t, servers.Options{})
 	admin(t, server, "CREATE SCHEMA leases", "CREATE ROLE lease LOGIN", "GRANT USAGE ON SCHEMA leases TO lease")
