@@ -46,12 +46,13 @@ func (p *Participant) acquire(ctx context.Context, n *name, o acquireOptions) (h
 		missing := errors.Is(err, ErrNotFound)
 		if missing || (err == nil && claimable(found, o)) {
 			h, err = p.claim(ctx, n, found, o)
-			if err == nil {
+			switch {
+			case err == nil:
 				return h, found.record.lease != nil && !found.abandoned, nil
+			case !errors.As(err, new(*superseded)):
+				return nil, false, err // it had all the store's patience already
 			}
-			if errors.As(err, new(*superseded)) {
-				err = nil // another participant was faster: back to waiting
-			}
+			err = nil // another participant was faster: back to waiting
 		}
 		if err := polling.pause(ctx, found, err); err != nil {
 			return nil, false, err
