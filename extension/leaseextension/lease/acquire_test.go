@@ -108,6 +108,26 @@ func TestRefusedWritesAreAnError(t *testing.T) {
 	})
 }
 
+// An end of the context is told together with what the store said.
+func TestEndIsToldWithTheCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("down")
+		store := &hooked{Store: memory.New(), get: func(lease.Record, error) (lease.Record, error) { return lease.Record{}, down }}
+		ctx, end := context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		_, err := alone(t, store, lease.Options{}).Acquire(ctx, "x")
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, down)
+		require.EqualError(t, err, `acquire lease "x": context deadline exceeded; the store's last answer: read register: down`)
+		store.get = nil
+		acquire(t, alone(t, store, lease.Options{}))
+		ctx, end = context.WithTimeout(t.Context(), time.Second)
+		defer end()
+		_, err = alone(t, store, lease.Options{}).Acquire(ctx, "x")
+		require.EqualError(t, err, `acquire lease "x": context deadline exceeded`)
+	})
+}
+
 // Losing against others is no failure, for however long.
 func TestContentionIsNoFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -188,23 +208,84 @@ func TestTakeOversAreTold(t *testing.T) {
 	})
 }
 
-// A participant that nobody competes with takes turn after turn without a pause,
-// until it has done so for long enough that a waiter may have been overlooked.
-func TestAloneItDoesNotWait(t *testing.T) {
+// A participant without rivals takes turn after turn without a pause. Only when it
+// has done so for 200 ms, a pause lets a waiter in that it may not have noticed.
+func TestAloneItRarelyPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		leases := alone(t, memory.New(), lease.Options{})
+		longest := func(n time.Duration) time.Duration { return n - 1 }
+		leases := alone(t, memory.New(), lease.Options{Jitter: longest})
 		began := time.Now()
-		for range 10 {
-			held := acquire(t, leases)
-			time.Sleep(10 * time.Millisecond) // work
-			require.NoError(t, held.Release(t.Context(), nil))
+		turns := func(n int) {
+			for range n {
+				held := acquire(t, leases)
+				time.Sleep(10 * time.Millisecond) // work
+				require.NoError(t, held.Release(t.Context(), nil))
+			}
 		}
-		require.Equal(t, 100*time.Millisecond, time.Since(began))
-		for range 20 {
-			held := acquire(t, leases)
-			time.Sleep(10 * time.Millisecond)
-			require.NoError(t, held.Release(t.Context(), nil))
+		turns(20)
+		require.Equal(t, 200*time.Millisecond, time.Since(began))
+		turns(20)
+		require.Equal(t, 400*time.Millisecond+60*time.Millisecond-1, time.Since(began))
+		turns(1)
+		require.Equal(t, 410*time.Millisecond+2*(60*time.Millisecond-1), time.Since(began))
+	})
+}
+
+// Of several attempts that gave up, any may be the one that is applied late.
+func TestAnyAbandonedAttemptIsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late [][]byte
+		store := &hooked{Store: memory.New()}
+		gone := func(lease.Record, error) (lease.Record, error) { return lease.Record{}, errors.New("gone") }
+		store.put = func(_ string, value []byte, _ string) error {
+			late = append(late, value)
+			store.get = gone
+			return errors.New("gone")
 		}
-		require.Greater(t, time.Since(began), 300*time.Millisecond, "a gap for others")
+		leases := alone(t, store, lease.Options{})
+		for range 2 {
+			_, err := leases.Acquire(t.Context(), "x")
+			require.Error(t, err)
+			store.get = nil
+		}
+		require.NotEqual(t, late[0], late[len(late)-1])
+		_, err := store.Store.Put(t.Context(), "x", late[0], "")
+		require.NoError(t, err)
+		store.put = nil
+		asked := time.Now()
+		acquire(t, leases)
+		require.Zero(t, time.Since(asked))
+	})
+}
+
+// A waiter asks often at first and then once a second, and takes over at the
+// moment at which it may.
+func TestWaiterPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reads []time.Time
+		store := &hooked{Store: memory.New(), get: func(rec lease.Record, err error) (lease.Record, error) {
+			reads = append(reads, time.Now())
+			return rec, err
+		}}
+		dead := alone(t, store, lease.Options{})
+		acquire(t, dead)
+		dead.Close()
+		reads = nil
+		began := time.Now()
+		waiter := alone(t, store, lease.Options{Jitter: func(n time.Duration) time.Duration { return n / 2 }})
+		require.NoError(t, acquire(t, waiter).Release(t.Context(), nil))
+		require.Equal(t, lease.DefaultTTL, time.Since(began))
+		var pauses []time.Duration
+		for i, at := range reads[1:] {
+			pauses = append(pauses, at.Sub(reads[i]))
+		}
+		want := []time.Duration{20, 40, 80, 160, 320, 640}
+		for i := range want {
+			want[i] *= time.Millisecond
+		}
+		for range 28 {
+			want = append(want, time.Second)
+		}
+		require.Equal(t, append(want, 740*time.Millisecond), pauses)
 	})
 }

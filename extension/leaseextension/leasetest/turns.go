@@ -75,6 +75,7 @@ func leaseFairness(s *suite) {
 	var shares [processes]int
 	var done atomic.Int32
 	var all sync.WaitGroup
+	began := time.Now()
 	for i := range processes {
 		p := s.join(fmt.Sprintf("p%d", i))
 		all.Go(func() {
@@ -95,7 +96,11 @@ func leaseFairness(s *suite) {
 		})
 	}
 	all.Wait()
-	s.Logf("turns of %d: %v", total, shares)
+	took := time.Since(began)
+	s.Logf("turns of %d: %v in %v", total, shares, took)
+	if s.clock == Bubble {
+		require.Less(s, took/time.Duration(total), 20*time.Millisecond, "a turn of 5 ms, with what is between")
+	}
 	for i, share := range shares {
 		require.GreaterOrEqualf(s, share, total/processes/3, "process %d got too few turns: %v", i, shares)
 	}
