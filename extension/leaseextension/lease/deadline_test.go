@@ -83,6 +83,7 @@ func TestContextEndsAtTheDeadline(t *testing.T) {
 		held, err := leases.Acquire(t.Context(), "x")
 		require.NoError(t, err)
 		time.Sleep(lease.DefaultTTL) // renewed meanwhile
+		synctest.Wait()
 		store.fail = 1 << 30
 		deadline := held.Deadline()
 		require.Positive(t, time.Until(deadline))
