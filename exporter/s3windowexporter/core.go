@@ -100,6 +100,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 		return err
 	}
 	c.lakes = newLakes(c.cfg, c.tenants, leases, queue, step)
+	c.lakes.waits.report = func(err error) { c.status.set(bucketLeases, err) }
 	if err := c.prepare(ctx, queue, step); err != nil {
 		c.lakes.close()
 		return errors.Join(fmt.Errorf("start exporter: %w", err), queue.Close(ctx))

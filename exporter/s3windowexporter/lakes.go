@@ -33,6 +33,7 @@ type lakes struct {
 	dead   map[string]bool // holders that were earlier processes of this queue
 	step   func(string)
 	ask    func(g *gate) // has the lake behind a gate probed; set before any is opened for records
+	waits  leaseWaits    // of the leases in buckets
 
 	mu    sync.Mutex // guards everything below
 	gates map[S3Config]*gate
@@ -227,7 +228,7 @@ func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
 	}
 	if l.shared == nil {
 		store := leases3.New(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
-		own := lease.NewParticipant(store, lease.Options{Holder: l.holder})
+		own := lease.NewParticipant(store, lease.Options{Holder: l.holder, Observer: l.waits.observer(at)})
 		s.leases, s.close = own, func() { own.Close(); s3client.CloseIdle(client) }
 	}
 	l.sites[at], l.open[s.lake] = s, s

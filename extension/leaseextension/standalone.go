@@ -21,7 +21,7 @@ type ClosingStore interface {
 
 // Standalone is a backend that is a lease extension of its own, in a module of
 // its own, because its client is too heavy for every collector that has leases.
-// T are its settings, which stand in the extension's block beside ttl.
+// T are its settings, which are in the extension's block beside ttl.
 type Standalone[T any] struct {
 	Type     component.Type
 	Defaults T

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	appID       = "s3window" // stands in the store's access log
+	appID       = "s3window" // is in the store's access log
 	maxAttempts = 3
 	maxBackoff  = 500 * time.Millisecond
 )
@@ -40,8 +40,8 @@ func New(ctx context.Context, c Config) (*s3.Client, error) {
 	}), nil
 }
 
-// Load gives what New gives to its client, for clients of other services of
-// AWS: region, credentials, role, retries and connections.
+// Load returns the configuration that New makes its client from, for clients of
+// other services of AWS: region, credentials, role, retries and connections.
 func Load(ctx context.Context, c Config) (aws.Config, error) {
 	secure, err := c.TLS.load(ctx)
 	if err != nil {

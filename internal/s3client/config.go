@@ -47,7 +47,7 @@ type Config struct {
 
 	// Checksum is sent with every upload and checked by the store.
 	Checksum string `mapstructure:"checksum"`
-	// Timeout is how long a connection may stand still.
+	// Timeout is for how long no byte may move on a connection.
 	Timeout time.Duration `mapstructure:"timeout"`
 	// TLS is for stores whose certificate no system knows.
 	TLS TLS `mapstructure:"tls"`

@@ -76,7 +76,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write gives large writes to the kernel in pieces, each with its own time.
+// Write writes in pieces, each with its own time.
 func (c *watchedConn) Write(p []byte) (int, error) {
 	const piece = 64 << 10
 	written := 0

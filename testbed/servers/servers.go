@@ -20,7 +20,7 @@ type Options struct {
 	Password string
 }
 
-// User is who has the password, where a server has users.
+// User is the user that has the password, where a server has users.
 const User = "probe"
 
 // Etcd starts a cluster of one etcd member.

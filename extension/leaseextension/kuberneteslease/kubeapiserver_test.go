@@ -87,7 +87,7 @@ func TestRealRestart(t *testing.T) {
 
 func TestRealLose(t *testing.T) {
 	k, kubeconfig := kubernetes(t)
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(testing.TB) leasetest.Backend {
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/begins again", func(testing.TB) leasetest.Backend {
 		return leasetest.Backend{
 			Open: func(t testing.TB) lease.Store { return openGroup(t, kubeconfig, "g") },
 			Lose: func(t testing.TB) {

@@ -46,12 +46,13 @@ func (p *Participant) acquire(ctx context.Context, n *name, o acquireOptions) (h
 		missing := errors.Is(err, ErrNotFound)
 		if missing || (err == nil && claimable(found, o)) {
 			h, err = p.claim(ctx, n, found, o)
-			if err == nil {
+			switch {
+			case err == nil:
 				return h, found.record.lease != nil && !found.abandoned, nil
+			case !errors.As(err, new(*superseded)):
+				return nil, false, err // it had all the store's patience already
 			}
-			if errors.As(err, new(*superseded)) {
-				err = nil // another participant was faster: back to waiting
-			}
+			err = nil // another participant was faster: back to waiting
 		}
 		if err := polling.pause(ctx, found, err); err != nil {
 			return nil, false, err
@@ -72,8 +73,9 @@ func claimable(found seen, o acquireOptions) bool {
 // claim writes this participant's lease into the record and keeps the state as
 // it was read.
 //
-// Crash before this: nothing happened. Crash after it: the lease stands until
-// the next process of the same holder, or after the TTL another, takes it over.
+// Crash before this: nothing happened. Crash after it: the lease is held
+// until the next process of the same holder takes it over, or another one after
+// the TTL.
 func (p *Participant) claim(ctx context.Context, n *name, found seen, o acquireOptions) (*held, error) {
 	r := record{
 		epoch: n.nextEpoch(),

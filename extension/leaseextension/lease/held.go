@@ -79,8 +79,8 @@ func (h *held) Deadline() time.Time {
 
 // Save implements Lease.
 //
-// Crash before this: the old state stands, under this lease. Crash after it: the
-// new one does.
+// Crash before this: the record has the old state, under this lease. Crash after
+// it: the new one.
 func (h *held) Save(ctx context.Context, state []byte) error {
 	if err := h.write(ctx, state, save); err != nil {
 		return fmt.Errorf("save lease %q: %w", h.name.key, err)
@@ -90,7 +90,7 @@ func (h *held) Save(ctx context.Context, state []byte) error {
 
 // Release implements Lease.
 //
-// Crash before this: the lease stands until it is taken over. Crash after it:
+// Crash before this: the lease is held until it is taken over. Crash after it:
 // the lease is free and the state is the last holder's.
 func (h *held) Release(ctx context.Context, state []byte) error {
 	h.mu.Lock()
@@ -223,8 +223,8 @@ func (h *held) finish(cause error) {
 	h.leave()
 }
 
-// renew runs when the last write is a third of the TTL old. Where both are late,
-// because an answer was or the process was stopped, expire goes first.
+// renew runs when the last write is a third of the TTL old. If both are late,
+// because an answer was late or the process was stopped, expire goes first.
 func (h *held) renew() {
 	if !h.p.startWork() {
 		return
@@ -243,7 +243,7 @@ func (h *held) renew() {
 	}
 }
 
-// expire runs when the last confirmed write is good no longer. Writes still go
+// expire runs when the last confirmed write is no longer good. Writes still go
 // out: compare-and-set decides whether the lease was taken over meanwhile.
 func (h *held) expire() {
 	h.mu.Lock()

@@ -30,9 +30,9 @@ type Leases interface {
 	// reentrant.
 	//
 	// It returns an error when ctx ends, when the record is not one this
-	// version reads, and when the store has given nothing but errors for two
-	// thirds of the TTL. An attempt whose outcome is unknown by then is recognised by the
-	// next Acquire of this participant.
+	// version reads, and when the store has returned only errors for two thirds
+	// of the TTL. If the outcome of an attempt is unknown by then, the next
+	// Acquire of this participant recognises it.
 	Acquire(ctx context.Context, name string, opts ...AcquireOption) (Lease, error)
 
 	// Read returns the state under name without a lease: a JSON object, nil if
@@ -55,12 +55,13 @@ type Lease interface {
 	// nil leaves the state as it is. It returns nil only after the write is
 	// confirmed.
 	//
-	// ErrLost once taken over. Any other error but one about state itself means
-	// that the outcome is unknown: ctx ended, or the store gave nothing but
-	// errors for two thirds of the TTL. The next Save or Release settles it.
+	// ErrLost once taken over. Any other error, except one about state itself, means
+	// that the outcome is unknown: ctx ended, or the store returned only errors
+	// for two thirds of the TTL. The next Save or Release settles it.
 	Save(ctx context.Context, state []byte) error
 
-	// Release is the last fenced write and the give-up in one: state as in Save.
+	// Release writes the state a last time, as Save does, and ends the lease in
+	// the same write.
 	// ErrLost if the lease was taken over before. After any other error the
 	// outcome is unknown, nothing renews the lease any more, and Release may be
 	// called again.

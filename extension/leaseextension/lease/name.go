@@ -22,7 +22,7 @@ type name struct {
 	since   time.Time           // … and since when, on this process's monotonic clock
 	own     string              // newest confirmed write id of this participant
 	sent    map[string]struct{} // write ids of acquisitions whose outcome stayed unknown
-	epoch   uint64              // highest seen or given out
+	epoch   uint64              // highest that was seen or used
 	rivalAt time.Time           // when another participant's write was seen last
 	runAt   time.Time           // since when this participant has had turn after turn
 	leftAt  time.Time           // end of its last turn
@@ -89,7 +89,7 @@ func (n *name) confirmed(r record, revision string) {
 	n.last, n.since = version{revision: revision, write: r.write}, time.Now()
 }
 
-// acquired notes the begin of a turn.
+// acquired notes the beginning of a turn.
 func (n *name) acquired() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -102,9 +102,9 @@ func (n *name) acquired() {
 // released notes the end of a turn that lasted for held, and how long other
 // participants go first then.
 //
-// While others are known to want the lease, that is about as long as it was
-// held: the pauses of a waiter elsewhere have grown to no more meanwhile. But a
-// waiter writes nothing and so may go unseen: somebody who takes turn after turn
+// While others are known to want the lease, that is about as long as it was held:
+// the pauses of a waiter elsewhere have grown to about that length. But a waiter
+// writes nothing and so may not be noticed: a process that takes turn after turn
 // leaves a gap now and then.
 func (n *name) released(held, longest time.Duration, jitter func(n time.Duration) time.Duration) {
 	n.mu.Lock()
@@ -121,7 +121,7 @@ func (n *name) released(held, longest time.Duration, jitter func(n time.Duration
 
 // nextEpoch returns an epoch above every one that was seen. It is at least the
 // microseconds since 1970, so that a record which was deleted, or restored from
-// an old copy, does not repeat epochs that were given out before.
+// an old copy, does not repeat epochs that were used before.
 func (n *name) nextEpoch() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -35,9 +35,9 @@ type Options struct {
 	// Observer is told what happens. Optional.
 	Observer Observer
 
-	// Jitter gives a random duration in [0, n) for the pauses between requests;
-	// called concurrently. Unset: from the process's random source. A simulation
-	// gives one that repeats itself.
+	// Jitter returns a random duration in [0, n) for the pauses between requests.
+	// It is called concurrently. Unset: from the process's random source. A
+	// simulation sets one that repeats itself.
 	Jitter func(n time.Duration) time.Duration
 }
 
@@ -47,7 +47,7 @@ type Observer struct {
 	// Acquired: a lease was acquired after waiting. takeover says that another
 	// holder's lease was replaced.
 	Acquired func(waited time.Duration, takeover bool)
-	// Lost: a held lease ended otherwise than by Release.
+	// Lost: a held lease ended in another way than by Release.
 	Lost func(cause error)
 	// Request: one request to the store ended. op is get or put.
 	Request func(op string, took time.Duration, err error)
@@ -70,8 +70,8 @@ type Participant struct {
 	names  map[string]*name
 }
 
-// NewParticipant returns a participant in the leases of store. It keeps a small entry
-// for every name it ever met. Close ends it.
+// NewParticipant returns a participant in the leases of store. It keeps a small
+// entry for every name it ever met. Close ends it.
 func NewParticipant(store Store, options Options) *Participant {
 	p := &Participant{
 		store:    store,
@@ -105,8 +105,8 @@ func defaultHolder() string {
 
 // Close ends the context of every lease still held, stops renewing them, waits
 // for the requests of renewals under way, and makes every later call fail with
-// ErrClosed. It releases nothing: whoever forgot to may still be at work, so
-// other participants wait for the TTL.
+// ErrClosed. It releases nothing: the holder of a lease that was not released may
+// still be at work, so other participants wait for the TTL.
 func (p *Participant) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -179,8 +179,8 @@ func (p *Participant) startWork() bool {
 // counts as unknown.
 func (p *Participant) request() time.Duration { return p.ttl / 3 }
 
-// patience is for how long a store may answer with nothing but errors before
-// that is the caller's error: long enough for two requests that hang.
+// patience is for how long a store may return only errors before that is the
+// caller's error: long enough for two requests that hang.
 func (p *Participant) patience() time.Duration { return 2 * p.request() }
 
 // good is for how long a write is good for its holder, counted from before it

@@ -21,7 +21,7 @@ const recordVersion = 1
 //
 //	{"version":1,"epoch":…,"write":"…","lease":{"holder":"…","ttl_ms":…}, fields of the state …}
 //
-// "lease" is absent while nobody holds it. The random write id makes every
+// "lease" is absent while the lease is free. The random write id makes every
 // version distinct and lets a writer recognise its own.
 type record struct {
 	epoch uint64
@@ -163,7 +163,7 @@ func splitObject(value []byte) ([]field, error) {
 	return fields, nil
 }
 
-// joinObject is the inverse of splitObject. No field gives nil.
+// joinObject is the inverse of splitObject. It returns nil for no field.
 func joinObject(fields []field) []byte {
 	if len(fields) == 0 {
 		return nil

@@ -131,7 +131,7 @@ func faultLateCopies(s *suite) {
 	require.NoError(s, second.Release(ctx, nil))
 	s.remove("x")
 	require.Equal(s, 1, p.faulty.Deliver(ctx), "the late creation meets an empty place")
-	third := s.acquire(q, "x") // waits for the TTL: nobody holds the lease that came back
+	third := s.acquire(q, "x") // waits for the TTL: the lease that came back has no holder
 	require.Greater(s, third.Epoch(), second.Epoch())
 	require.ErrorIs(s, second.Save(ctx, nil), lease.ErrLost)
 	require.ErrorIs(s, first.Save(ctx, nil), lease.ErrLost)

@@ -70,7 +70,7 @@ func (f *Faulty) Decide(fn func(n int, r Request) Fault) {
 	f.decide, f.log = fn, nil
 }
 
-// Random lets one of faults happen to the given share of the requests.
+// Random lets one of faults happen to a share of the requests, from 0 to 1.
 func (f *Faulty) Random(seed uint64, share float64, faults ...Fault) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	f.Decide(func(int, Request) Fault {

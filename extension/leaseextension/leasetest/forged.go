@@ -12,9 +12,8 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// forgery is an answer that something between a client and its server makes up:
-// a login page, a load balancer without a backend, a gateway that has lost its
-// way.
+// forgery is an answer that something between a client and its server makes up: a
+// login page, a load balancer without a backend, a gateway to another service.
 type forgery struct {
 	name        string
 	status      int

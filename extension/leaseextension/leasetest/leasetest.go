@@ -3,6 +3,7 @@ package leasetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -47,13 +48,13 @@ func Run(t *testing.T, clock Clock, newBackend func(t testing.TB) Backend) {
 	RunOnly(t, clock, "", newBackend)
 }
 
-// RunOnly runs the tests of the suite whose name starts with prefix. Tests that
-// restart a server need one of their own, for the others run at the same time.
+// RunOnly runs the tests of the suite whose name starts with prefix, of which there
+// must be some. Tests that restart a server need one of their own, for the others
+// run at the same time.
 func RunOnly(t *testing.T, clock Clock, prefix string, newBackend func(t testing.TB) Backend) {
-	for _, c := range cases() {
-		if !strings.HasPrefix(c.name, prefix) {
-			continue
-		}
+	chosen := slices.DeleteFunc(cases(), func(c testCase) bool { return !strings.HasPrefix(c.name, prefix) })
+	require.NotEmpty(t, chosen, "tests whose name starts with %q", prefix)
+	for _, c := range chosen {
 		t.Run(c.name, func(t *testing.T) {
 			run := func(t *testing.T) {
 				backend := newBackend(t)

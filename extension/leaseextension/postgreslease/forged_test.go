@@ -13,8 +13,8 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
-// forger is a server that has the table, and gives every statement on it the same
-// answer.
+// forger is a server that has the table, and answers every statement on it in the
+// same way.
 type forger struct {
 	answer []pgproto3.BackendMessage
 	work   sync.WaitGroup

@@ -14,7 +14,7 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// errForeign says that an answer is none that the server gives.
+// errForeign says that an answer is not one of the server's.
 var errForeign = errors.New("the answer is not the server's: it has other rows than it says, or than were asked for")
 
 // Store is a lease.Store in a table: one row per register, each write

@@ -14,8 +14,8 @@ import (
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
-// forger is a server that gives every script the same answer, and every other
-// command the same.
+// forger is a server that answers every script in the same way, and every other
+// command in the same way.
 type forger struct {
 	script, other string
 	work          sync.WaitGroup

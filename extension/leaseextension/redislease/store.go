@@ -25,7 +25,7 @@ const (
 
 // Scripts run alone in the server: nothing comes between the comparison and the
 // write. They answer one of these numbers, or the revision that they wrote or
-// deleted: nobody but the server that ran them knows it.
+// deleted, which only the server that ran them knows.
 const (
 	conflict = int64(0)
 	missing  = int64(-1)
@@ -45,8 +45,8 @@ return at`
 // Store is a lease.Store in a Redis or Valkey server: one hash per
 // register.
 //
-// A revision is drawn at random by every write: a server that has lost writes in
-// a failover never gives a revision of a lost one to another.
+// A revision is drawn at random by every write: after a server has lost writes in
+// a failover, no new write has the revision of a lost one.
 type Store struct {
 	client redis.UniversalClient
 	prefix string

@@ -56,9 +56,9 @@ func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if errors.As(err, new(*types.ResourceNotFoundException)) && s.create {
-		// It was there when the client began: it was deleted since. What
-		// another process may have put by now is met by the next conditional
-		// write.
+		// The table was there when the client began, and was deleted since. If
+		// another process has put something meanwhile, the next conditional
+		// write meets it.
 		if err := create(ctx, client, s.table); err != nil {
 			return lease.Record{}, fmt.Errorf("make table %q again: %w", s.table, err)
 		}

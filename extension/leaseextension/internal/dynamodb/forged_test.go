@@ -40,7 +40,7 @@ func TestForgedAnswersAmongOthers(t *testing.T) {
 		require.Greater(t, forger.Forged(), 30)
 	})
 	leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
-		cfg := config(server, t)
+		cfg := config(server.Address)
 		_, err := open(t, cfg).Get(t.Context(), "x") // makes the table
 		require.ErrorIs(t, err, lease.ErrNotFound)
 		cfg.Endpoint = front.URL
@@ -50,7 +50,7 @@ func TestForgedAnswersAmongOthers(t *testing.T) {
 
 func TestForgedDeletion(t *testing.T) {
 	server := servers.Dynalite(t)
-	cfg := config(server, t)
+	cfg := config(server.Address)
 	store := open(t, cfg)
 	revision, err := store.Put(t.Context(), "a", []byte("x"), "")
 	require.NoError(t, err)

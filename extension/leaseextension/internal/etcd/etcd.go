@@ -3,7 +3,7 @@
 //
 // A revision is the cluster's number of the write: it grows with every write to
 // any key, so it never comes back, unless the cluster is restored from an old
-// copy. etcd's own leases are not used: expiry is observed by who waits.
+// copy. etcd's own leases are not used: waiters observe the expiry.
 //
 // An empty message is a valid answer to gRPC, and says that a key is missing. It
 // counts only with the cluster's revision in it, which is 1 or more, and a write
@@ -26,8 +26,8 @@ import (
 // page is how many registers List reads at once.
 const page = 500
 
-// errForeign says that an answer is none that etcd gives.
-var errForeign = errors.New("the answer is none of etcd's: its revision or what was asked for is missing")
+// errForeign says that an answer is not one of etcd's.
+var errForeign = errors.New("the answer is not etcd's: its revision or what was asked for is missing")
 
 // Store is a lease.Store in an etcd cluster.
 type Store struct {
@@ -152,7 +152,8 @@ func (s *Store) failed(verb, key string, err error) error {
 
 func revision(n int64) string { return strconv.FormatInt(n, 10) }
 
-// number is the inverse of revision. No revision is that of no key.
+// number is the inverse of revision. It returns 0, the mod revision of a key that
+// does not exist, for no revision.
 func number(revision string) (int64, error) {
 	if revision == "" {
 		return 0, nil

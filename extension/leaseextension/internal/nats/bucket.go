@@ -62,7 +62,7 @@ func find(ctx context.Context, js jetstream.JetStream, cfg Config) (jetstream.St
 	return stream, keeps(made)
 }
 
-// layout is that of a KV bucket, but that reads are not answered by followers.
+// layout is that of a KV bucket, except that followers do not answer reads.
 func layout(cfg Config) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              streamPrefix + cfg.Bucket,

@@ -131,7 +131,7 @@ func (s *Store) remake(ctx context.Context, conn *connection) error {
 	return nil
 }
 
-// ask sends a request again when nobody answers: while a bucket has no leader,
+// ask sends a request again when no answer comes: while a bucket has no leader,
 // servers drop what only the leader answers.
 func (s *Store) ask(ctx context.Context, conn *connection, subject string, body []byte) (answer *natsgo.Msg, err error) {
 	for range askTries {
@@ -266,7 +266,8 @@ func (s *Store) failed(verb, key string, err error) error {
 	return fmt.Errorf("%s key %q of stream %q: %w", verb, key, s.stream, err)
 }
 
-// number reads a revision. No revision is that of no message.
+// number is the inverse of a revision. It returns 0, the number before every
+// message, for no revision.
 func number(revision string) (uint64, error) {
 	if revision == "" {
 		return 0, nil

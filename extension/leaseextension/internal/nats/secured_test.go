@@ -67,7 +67,7 @@ func TestBucketsThatLoseLeasesAreRefused(t *testing.T) {
 		bucket.Bucket = rand.Text()
 		_, err := js.CreateKeyValue(t.Context(), bucket)
 		require.NoError(t, err)
-		cfg := config(server, t)
+		cfg := config(server.Address)
 		cfg.Bucket = bucket.Bucket
 		store := open(t, cfg)
 		_, err = store.Put(t.Context(), "a", []byte("x"), "")
@@ -82,7 +82,7 @@ func TestBucketsThatLoseLeasesAreRefused(t *testing.T) {
 // KV clients read what is there, and what they remove is removed.
 func TestKVClientsUnderstandTheBucket(t *testing.T) {
 	server := servers.NATS(t, servers.Options{})
-	cfg := config(server, t)
+	cfg := config(server.Address)
 	store := open(t, cfg)
 	_, err := store.Put(t.Context(), "a/b", []byte("x"), "")
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestKVClientsUnderstandTheBucket(t *testing.T) {
 // A cluster says that a revision is another one in words of its own.
 func TestCluster(t *testing.T) {
 	members := servers.NATSCluster(t)
-	cfg := config(members[0], t)
+	cfg := config(members[0].Address)
 	cfg.Replicas = 3
 	for _, member := range members[1:] {
 		cfg.Endpoints = append(cfg.Endpoints, "nats://"+member.Address)
