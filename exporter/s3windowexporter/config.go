@@ -49,6 +49,8 @@ type Config struct {
 	Tenants map[string]TenantSettings `mapstructure:"tenants"`
 	// Telemetry says how much the exporter tells of itself.
 	Telemetry TelemetryConfig `mapstructure:"telemetry"`
+
+	unknown []unknownKey `mapstructure:"-"` // keys that no setting has
 }
 
 // S3ClientConfig is s3client.Config without its Validate: Config validates it,

@@ -30,7 +30,7 @@ var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: r
 func (c *Config) Validate() error {
 	t := c.common()
 	return errors.Join(
-		c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
+		explainAll("", c.unknown), c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
 		t.validateFlush(""), c.validateGrace(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
 		c.validateTenants(),
 	)

@@ -58,7 +58,7 @@ func tenantKey(name string) string {
 // problems names everything that is wrong with the settings, one line each.
 // Keys begin with at, and there are as many lines whatever at is.
 func (t *TenantSettings) problems(at string, c *Config) []error {
-	var errs []error
+	errs := []error{explainAll(at, t.unknown)}
 	why := exporterOnly()
 	for _, key := range t.misplaced {
 		errs = append(errs, fmt.Errorf("`%s%s` must not be set: %s", at, key, why[key]))
