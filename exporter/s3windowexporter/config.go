@@ -77,28 +77,6 @@ func (c *S3Config) ref() lake.Ref {
 	return lake.Ref{Endpoint: c.Endpoint, Region: c.Region, Bucket: c.Bucket, Prefix: c.Prefix, PathStyle: c.PathStyle}
 }
 
-// TenantConfig says whose a record is.
-type TenantConfig struct {
-	From       []TenantRule `mapstructure:"from"`        // the first that gives a value wins
-	Default    string       `mapstructure:"default"`     // the tenant where none does
-	MaxTenants int          `mapstructure:"max_tenants"` // seen since the start
-}
-
-// TenantRule is one place to look for the tenant; one of its fields is set.
-type TenantRule struct {
-	ResourceAttribute string `mapstructure:"resource_attribute"`
-	Metadata          string `mapstructure:"metadata"`
-}
-
-// rules gives the rules as the splitter takes them.
-func (c *TenantConfig) rules() partition.Rules {
-	r := partition.Rules{Default: c.Default, MaxTenants: c.MaxTenants}
-	for _, from := range c.From {
-		r.From = append(r.From, partition.Rule(from))
-	}
-	return r
-}
-
 // PartitionConfig says in which directories records are filed.
 type PartitionConfig struct {
 	Align partition.Align `mapstructure:"align"` // hour, day, none
@@ -197,7 +175,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		Sink:            "default",
 		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
-		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000},
+		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000, MaxNewPerMinute: 1000},
 		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},

@@ -56,10 +56,20 @@ func invalid() map[string][]string {
 		"sink_path":  {"`sink` (\"a/b\") must be 1 to 64 of A-Z a-z 0-9 . _ -: it is part of keys and of the queue's name"},
 		"sink_long":  {"`sink` (\"01234567890123456789012345678901234567890123456789012345678901234\") must be 1 to 64 of A-Z a-z 0-9 . _ -: it is part of keys and of the queue's name"},
 		"tenant_rules": {
-			"`tenant::from::1` must have one of `resource_attribute` and `metadata`: a rule looks in one place",
-			"`tenant::from::2` must have one of `resource_attribute` and `metadata`: a rule looks in one place",
+			"`tenant::from::1` must have one of `auth`, `metadata` and `resource_attribute`: a rule looks in one place",
+			"`tenant::from::2` must have one of `auth`, `metadata` and `resource_attribute`: a rule looks in one place",
+			"`tenant::on_missing` (\"drop\") must be default or refuse: it says what becomes of records for which no rule gives a tenant",
 			"`tenant::default` is empty: it must name the tenant of records for which no rule gives one",
 			"`tenant::max_tenants` (0) must be 1 to 10000000: every tenant costs memory and objects of its own",
+			"`tenant::max_new_per_minute` (0) must be 1 to 10000000: every new tenant costs an object, whoever named it",
+		},
+		"tenant_nobody":   {"`tenant::on_missing` (\"refuse\") needs a rule under `tenant::from`: without one all records are refused"},
+		"tenant_none":     {"`tenant::known_only` (true) needs blocks under `tenants`: without one all records are refused"},
+		"tenant_defaults": {"`tenant::known_only` (true) refuses `tenant::default` (\"nobody\"): give it a block under `tenants`, or set `tenant::on_missing: refuse`"},
+		"tenant_names": {
+			"`tenants` has \"1.2345678901e+10\", which is what YAML makes of a long number without quotes: write the name in quotes, such as \"012345678901\" or \"12345678901\"",
+			"`tenants` has \"2026-01-01 00:00:00 +0000 UTC\", which is what YAML makes of a time without quotes: write it as \"2026-01-01\", in quotes",
+			"`tenants` has \"<nil>\", which is what YAML makes of ~ and null without quotes: write the name in quotes",
 		},
 		"partition_values": {
 			"`partition::align` (week) must be hour, day or none: windows are cut at these boundaries",
@@ -223,7 +233,7 @@ func invalid() map[string][]string {
 			"`timeout` is no setting of this exporter: here a request is answered when it is in the queue, and `s3::timeout` is for the store",
 			"`wal::segment_sizemib` is no setting of this exporter: did you mean `wal::segment_size_mib`?",
 			"`wal::zzz` is no setting of this exporter: there are `segment_age`, `segment_size_mib`",
-			"`tenant::from::0` must have one of `resource_attribute` and `metadata`: a rule looks in one place",
+			"`tenant::from::0` must have one of `auth`, `metadata` and `resource_attribute`: a rule looks in one place",
 			"`tenants::a::b` is no setting of this exporter: there are `backlog`, `enabled`, `flush`, `format`, `jsonl`, `on_disabled`, `parquet`, `s3`",
 			"`tenants::acme::bucket` is no setting of this exporter: did you mean `tenants::acme::s3::bucket`?",
 			"`tenants::acme::fromat` is no setting of this exporter: did you mean `tenants::acme::format`?",
@@ -294,8 +304,8 @@ func TestConfigAll(t *testing.T) {
 		Sink: "eu-1",
 		S3:   shared,
 		Tenant: TenantConfig{
-			From:    []TenantRule{{ResourceAttribute: "tenant.id"}, {Metadata: "x-scope-orgid"}},
-			Default: "nobody", MaxTenants: 500,
+			From:    []TenantRule{{Auth: "subject"}, {Metadata: "x-scope-orgid"}, {ResourceAttribute: "tenant.id"}},
+			Default: "nobody", OnMissing: "refuse", KnownOnly: true, MaxTenants: 500, MaxNewPerMinute: 50,
 		},
 		Partition: PartitionConfig{
 			Align: partition.AlignDay, Time: "event", MaxEventSkew: 24 * time.Hour, MaxPrefixes: 50,

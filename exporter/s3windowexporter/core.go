@@ -15,7 +15,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
-	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
 )
@@ -40,7 +39,7 @@ type core struct {
 	set      exporter.Settings
 	cfg      *Config
 	tenants  *directory
-	splitter *partition.Splitter
+	door     *door
 	status   *status
 	observer *observer
 	damage   window.Damage
@@ -50,10 +49,9 @@ type core struct {
 	startErr  error
 
 	// Set by start.
-	queue    *wal.WAL
-	lakes    *lakes
-	runtime  *window.Runtime
-	maxEntry int64
+	queue   *wal.WAL
+	lakes   *lakes
+	runtime *window.Runtime
 
 	appendFails atomic.Bool
 	begun       atomic.Bool        // the windows are
@@ -68,10 +66,10 @@ func newCore(set exporter.Settings, cfg *Config) (*core, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make metrics: %w", err)
 	}
-	s := &status{logger: set.Logger}
+	s, tenants := &status{logger: set.Logger}, newDirectory(cfg)
+	o := &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant}
 	return &core{
-		set: set, cfg: cfg, tenants: newDirectory(cfg), splitter: partition.NewSplitter(cfg.Tenant.rules()), status: s,
-		observer: &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant},
+		set: set, cfg: cfg, tenants: tenants, door: newDoor(cfg, tenants, o, set.Logger), status: s, observer: o,
 		stopping: make(chan struct{}),
 	}, nil
 }
@@ -91,6 +89,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if what := s3.Overridden(); what != "" {
 		c.set.Logger.Warn("A setting of the environment has no effect: " + what)
 	}
+	c.door.warn(host.GetExtensions())
 	leases, err := leaseExtension(host, c.cfg.Lease)
 	if err != nil {
 		return err
@@ -115,6 +114,9 @@ func (c *core) prepare(ctx context.Context, queue *wal.WAL, step func(string)) (
 	}
 	if c.runtime, err = window.New(c.windowOptions(queue, step)); err != nil {
 		return err
+	}
+	for _, left := range queue.Backlog() {
+		c.door.splitter.Remember([]string{left.Tenant})
 	}
 	c.queue = queue
 	return c.watch()
@@ -172,7 +174,6 @@ func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
 func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
 	q := c.cfg.QueueConfig.Get()
 	memory, encoders := c.cfg.MemoryLimitMiB<<20, q.NumConsumers
-	c.maxEntry = window.MaxEntry(memory, encoders)
 	return window.Options{
 		Queue: queue, Volatile: q.StorageID == nil, Damage: &c.damage, Sink: c.cfg.Sink,
 		Limits:   c.tenants.common.limits(),

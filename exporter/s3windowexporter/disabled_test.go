@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"google.golang.org/grpc/codes"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
 )
@@ -36,8 +37,7 @@ func TestDisabledTenants(t *testing.T) {
 	for _, tenants := range [][]string{{"refused"}, {"acme", "refused"}, {"dropped", "acme", "refused"}} {
 		err := e.ConsumeLogs(t.Context(), logs(1, tenants...))
 		require.True(t, consumererror.IsPermanent(err))
-		require.EqualError(t, err, "Permanent error: accept request: tenant \"refused\" is disabled by `tenants::refused::enabled` (false): "+
-			"with `on_disabled: discard` its records are dropped instead")
+		requireRefusal(t, err, codes.PermissionDenied, `tenant "refused" is not accepted`)
 	}
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "dropped")))
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(5, "dropped", "acme", "dropped")))
@@ -92,7 +92,7 @@ func TestDisabledTenantsAreOwedWhatWasAccepted(t *testing.T) {
 		r.cfg.Tenants[name] = tenant
 	}
 	e = r.start()
-	require.ErrorContains(t, e.ConsumeLogs(t.Context(), logs(4, "acme")), `tenant "acme" is disabled`)
+	requireRefusal(t, e.ConsumeLogs(t.Context(), logs(4, "acme")), codes.PermissionDenied, `tenant "acme" is not accepted`)
 	r.awaitCommitted("acme", 4)
 	r.await(func() bool {
 		s, _ := r.host.last()

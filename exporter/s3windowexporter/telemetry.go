@@ -86,6 +86,17 @@ func (o *observer) disabled(signal partition.Signal, parts []partition.Part, out
 	}
 }
 
+// refused counts records of requests that are refused whole.
+func (o *observer) refused(signal partition.Signal, cause partition.Cause, n int) {
+	o.builder.ExporterS3windowRefusedRecords.Add(context.Background(), int64(n), metric.WithAttributes(
+		attribute.String("reason", string(cause)), attribute.String("signal", string(signal))))
+}
+
+// defaulted counts records for which no rule gave a tenant.
+func (o *observer) defaulted(signal partition.Signal, n int) {
+	o.builder.ExporterS3windowDefaultedRecords.Add(context.Background(), int64(n), metric.WithAttributes(attribute.String("signal", string(signal))))
+}
+
 // watch registers what is asked when metrics are collected.
 func (c *core) watch() error {
 	b := c.observer.builder

@@ -44,20 +44,6 @@ func (c *Config) validateName() error {
 	return nil
 }
 
-func (c *Config) validateTenant() error {
-	var errs []error
-	for i, r := range c.Tenant.From {
-		if (r.ResourceAttribute == "") == (r.Metadata == "") {
-			errs = append(errs, fmt.Errorf("`tenant::from::%d` must have one of `resource_attribute` and `metadata`: a rule looks in one place", i))
-		}
-	}
-	if c.Tenant.Default == "" {
-		errs = append(errs, errors.New("`tenant::default` is empty: it must name the tenant of records for which no rule gives one"))
-	}
-	errs = append(errs, within("tenant::max_tenants", c.Tenant.MaxTenants, 1, 10_000_000, "every tenant costs memory and objects of its own"))
-	return errors.Join(errs...)
-}
-
 func (c *Config) validateGrace() error {
 	return duration("flush::shutdown_grace", c.Flush.ShutdownGrace, 0, 10*time.Minute, "it is how long a shutdown may take to commit; the rest stays in the queue")
 }

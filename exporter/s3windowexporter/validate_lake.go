@@ -35,6 +35,7 @@ func (c *Config) validateTenants() error {
 			errs = append(errs, fmt.Errorf("`tenants` has %q and %q, which are one tenant: one of the names is the form in which the other is filed", twin, name))
 		}
 		names[partition.Tenant(name)] = name
+		errs = append(errs, rewrittenName(name))
 		t := c.Tenants[name]
 		found := t.problems(tenantKey(name)+"::", c)
 		if len(found) == 0 {

@@ -3,7 +3,7 @@
 //
 // A partition is one tenant's records of one signal under one sink. It is the
 // unit of buffering, of windows and of commits. The package is pure: no I/O,
-// no clock, no goroutine.
+// no clock of its own, no goroutine.
 //
 // Keys are a public format (docs/format.md):
 //

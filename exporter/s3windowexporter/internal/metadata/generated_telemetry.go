@@ -29,6 +29,7 @@ type TelemetryBuilder struct {
 	mu                                 sync.Mutex
 	registrations                      []metric.Registration
 	ExporterS3windowCommitDuration     metric.Float64Histogram
+	ExporterS3windowDefaultedRecords   metric.Int64Counter
 	ExporterS3windowDisabledRecords    metric.Int64Counter
 	ExporterS3windowFenced             metric.Int64Counter
 	ExporterS3windowFlushDuration      metric.Float64Histogram
@@ -42,6 +43,7 @@ type TelemetryBuilder struct {
 	ExporterS3windowRawBytes           metric.Int64Counter
 	ExporterS3windowRecords            metric.Int64Counter
 	ExporterS3windowRefiledRecords     metric.Int64Counter
+	ExporterS3windowRefusedRecords     metric.Int64Counter
 	ExporterS3windowReplacedStrings    metric.Int64Counter
 	ExporterS3windowRetries            metric.Int64Counter
 	ExporterS3windowWalBytes           metric.Int64ObservableGauge
@@ -180,6 +182,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithExplicitBucketBoundaries([]float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}...),
 	)
 	errs = errors.Join(errs, err)
+	builder.ExporterS3windowDefaultedRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_defaulted_records",
+		metric.WithDescription("Accepted records that the default tenant has because no rule gave another. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterS3windowDisabledRecords, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_disabled_records",
 		metric.WithDescription("Records of tenants that are disabled by the configuration, which were not accepted. [Development]"),
@@ -256,6 +264,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	builder.ExporterS3windowRefiledRecords, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_refiled_records",
 		metric.WithDescription("Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes). [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowRefusedRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_refused_records",
+		metric.WithDescription("Records of requests that were refused whole, for good or over a bound, because of whose they are or how large the request is. Those of disabled tenants, of a full queue and of a storage that fails are not among them. [Development]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)

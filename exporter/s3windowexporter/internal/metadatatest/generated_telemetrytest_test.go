@@ -41,6 +41,7 @@ func TestSetupTelemetry(t *testing.T) {
 		return nil
 	}))
 	tb.ExporterS3windowCommitDuration.Record(context.Background(), 1)
+	tb.ExporterS3windowDefaultedRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowDisabledRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowFenced.Add(context.Background(), 1)
 	tb.ExporterS3windowFlushDuration.Record(context.Background(), 1)
@@ -51,11 +52,15 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterS3windowRawBytes.Add(context.Background(), 1)
 	tb.ExporterS3windowRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowRefiledRecords.Add(context.Background(), 1)
+	tb.ExporterS3windowRefusedRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowReplacedStrings.Add(context.Background(), 1)
 	tb.ExporterS3windowRetries.Add(context.Background(), 1)
 	tb.ExporterS3windowWindows.Add(context.Background(), 1)
 	AssertEqualExporterS3windowCommitDuration(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowDefaultedRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowDisabledRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -94,6 +99,9 @@ func TestSetupTelemetry(t *testing.T) {
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowRefiledRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowRefusedRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowReplacedStrings(t, testTel,
