@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/confmap/confmaptest"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
+	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
 )
@@ -48,6 +49,10 @@ func invalid() map[string][]string {
 		"prefix_dot":            {"`s3::prefix` (\"otel/./prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
 		"prefix_dots":           {"`s3::prefix` (\"otel/../prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
 		"prefix_control":        {"`s3::prefix` (\"otel\\n\") must be segments with single slashes between them, such as otel/prod: keys are printable UTF-8"},
+		"prefix_long_head": {
+			"`s3::prefix` (\"" + strings.Repeat("ü", 140) + "\") must be shorter: names of heads get up to 1075 bytes and leases take 1024; bytes outside A-Z a-z 0-9 . _ - count three times there, slashes too",
+			"`tenants::beta::s3::prefix` (\"" + strings.Repeat("a/", 199) + "a\") must be shorter: names of heads get up to 1032 bytes and leases take 1024; bytes outside A-Z a-z 0-9 . _ - count three times there, slashes too",
+		},
 		"part_sizes": {
 			"`s3::multipart_threshold_mib` (4) must be 5 to 5120: stores take parts from 5 MiB and single requests up to 5 GiB",
 			"`s3::part_size_mib` (5121) must be 5 to 5120: stores take parts of 5 MiB to 5 GiB",
@@ -344,4 +349,14 @@ func TestReadmeNamesEverySetting(t *testing.T) {
 		parts := strings.Split(key, confmap.KeyDelimiter)
 		assert.Contains(t, string(readme), parts[len(parts)-1], key)
 	}
+}
+
+// The bound on the names of heads is that of the leases.
+func TestLongestHead(t *testing.T) {
+	leases := leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{})
+	defer leases.Close()
+	_, err := leases.Read(t.Context(), strings.Repeat("x", maxHead))
+	require.ErrorIs(t, err, leaseextension.ErrNotFound)
+	_, err = leases.Read(t.Context(), strings.Repeat("x", maxHead+1))
+	require.ErrorContains(t, err, "the limit is 1024")
 }

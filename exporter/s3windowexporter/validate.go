@@ -13,7 +13,8 @@ import (
 
 const (
 	maxSink   = 64
-	maxPrefix = 512 // with the longest tenant and sink a key stays below S3's 1024 bytes
+	maxHead   = 1024 // bytes: the longest name that leases take
+	maxPrefix = 512  // with the longest tenant and sink a key stays below S3's 1024 bytes
 
 	maxTargetMiB = 5120 // the most that one PUT takes, in GiB: 5
 	maxMemoryMiB = 1 << 20
@@ -30,7 +31,7 @@ var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: r
 func (c *Config) Validate() error {
 	t := c.common()
 	return errors.Join(
-		explainAll("", c.unknown), c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
+		explainAll("", c.unknown), c.validateName(), t.validateS3(""), t.validateHead("", c), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
 		t.validateFlush(""), c.validateGrace(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
 		c.validateTenants(),
 	)
