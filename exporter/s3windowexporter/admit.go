@@ -132,14 +132,14 @@ func (d *door) refuse(ctx context.Context, req request, why *partition.Refusal) 
 // have size bytes together, and returns what its client is told. err is what the
 // queue says; nil where the memory decides.
 func (d *door) refuseLarge(req request, size int64, err error) error {
-	d.observer.refused(req.signal, "too_large", req.records)
+	d.observer.refused(req.signal, tooLargeCause, req.records)
 	fields := []zap.Field{zap.String("signal", string(req.signal)), zap.Int("records", req.records), zap.Int64("bytes", size)}
 	switch {
 	case err == nil:
-		d.refusals.say("too_large", "Requests are refused that are larger than the memory lets be encoded at once; raise the limit, or send smaller ones",
+		d.refusals.say(string(tooLargeCause), "Requests are refused that are larger than the memory lets be encoded at once; raise the limit, or send smaller ones",
 			fmt.Sprintf("memory_limit_mib (%d)", d.cfg.MemoryLimitMiB), append(fields, zap.Int64("limit", d.maxRequest()))...)
 	case errors.Is(err, wal.ErrTooLarge):
-		d.refusals.say("too_large", "Requests are refused that are larger than the whole queue; make it larger, or send smaller ones",
+		d.refusals.say(string(tooLargeCause), "Requests are refused that are larger than the whole queue; make it larger, or send smaller ones",
 			fmt.Sprintf("sending_queue::queue_size (%d)", d.cfg.QueueConfig.Get().QueueSize), fields...)
 	default:
 		d.refusals.say("invalid", "Requests are refused that the queue cannot hold", "sending_queue", append(fields, zap.Error(err))...)

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
 
-	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
+	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
 )
@@ -44,7 +44,8 @@ type core struct {
 	observer *observer
 	damage   window.Damage
 
-	members   int // signals not shut down yet; guarded by the factory's mu
+	members   int                // signals not shut down yet; guarded by the factory's mu
+	signals   []partition.Signal // of its members; guarded by the factory's mu until the start
 	startOnce sync.Once
 	startErr  error
 
@@ -62,12 +63,12 @@ type core struct {
 
 // newCore makes a core that is not started. It does no I/O.
 func newCore(set exporter.Settings, cfg *Config) (*core, error) {
-	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	set.TelemetrySettings = shared(set.TelemetrySettings)
+	s, tenants := &status{logger: set.Logger}, newDirectory(cfg)
+	o, err := newObserver(set.TelemetrySettings, set.ID, cfg.Telemetry.PerTenant, s)
 	if err != nil {
 		return nil, fmt.Errorf("make metrics: %w", err)
 	}
-	s, tenants := &status{logger: set.Logger}, newDirectory(cfg)
-	o := &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant}
 	return &core{
 		set: set, cfg: cfg, tenants: tenants, door: newDoor(cfg, tenants, o, set.Logger), status: s, observer: o,
 		stopping: make(chan struct{}),
@@ -89,6 +90,7 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if what := s3.Overridden(); what != "" {
 		c.set.Logger.Warn("A setting of the environment has no effect: " + what)
 	}
+	c.observer.begin(c.signals)
 	c.door.warn(host.GetExtensions())
 	leases, err := leaseExtension(host, c.cfg.Lease)
 	if err != nil {

@@ -72,6 +72,9 @@ func notAccepted(tenant string) *refusal {
 	return &refusal{code: codes.PermissionDenied, text: fmt.Sprintf("tenant %q is not accepted", tenant)}
 }
 
+// tooLargeCause is why a request is refused that is larger than can be taken in.
+const tooLargeCause partition.Cause = "too_large"
+
 // tooLarge is what the client is told of a request that is too large for ever.
 func tooLarge(size int64, err error) *refusal {
 	return &refusal{code: codes.InvalidArgument, text: fmt.Sprintf("%d bytes are more than a request may have: send smaller ones", size), err: err}

@@ -3,6 +3,7 @@ package s3windowexporter
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
@@ -41,6 +42,9 @@ func (f *factory) join(set exporter.Settings, cfg *Config, signal partition.Sign
 		f.cores[set.ID] = c
 	}
 	c.members++
+	if !slices.Contains(c.signals, signal) {
+		c.signals = append(c.signals, signal)
+	}
 	return &member{factory: f, core: c}, nil
 }
 
