@@ -19,11 +19,6 @@ const (
 	DeleteSeal Step = "delete seal"
 )
 
-// Steps are all of them.
-func Steps() []Step {
-	return []Step{OpenLake, ReadHead, ReadQueue, PutSeal, Encode, Upload, Commit, Trim, DeleteSeal}
-}
-
 // Error says at which step a window stopped.
 type Error struct {
 	Step Step
