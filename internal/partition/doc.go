@@ -9,6 +9,7 @@
 //
 //	<prefix>/tenant=<t>/signal=<s>/dt=YYYY-MM-DD/hour=HH/w-<start>-<end>-<writer>[-<part>].<ext>
 //	<prefix>/_s3window/sink=<sink>/tenant=<t>/signal=<s>/windows/<k:010>.json
+//	<prefix>/_s3window/sink=<sink>/layout.json
 //	<prefix>/_s3window/leases/…
 //	<prefix>/_s3window/quarantine/…
 //
