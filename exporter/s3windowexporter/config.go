@@ -24,6 +24,11 @@ type Config struct {
 	Tenant TenantConfig `mapstructure:"tenant"`
 	// Partition says how records are filed.
 	Partition PartitionConfig `mapstructure:"partition"`
+	// Layout says what becomes of a lake that is filed in another layout: keep,
+	// adopt.
+	Layout string `mapstructure:"layout"`
+	// RequireBucket has a start fail whose bucket does not pass its check.
+	RequireBucket bool `mapstructure:"require_bucket"`
 	// Format is what objects are written in: parquet, jsonl.
 	Format string `mapstructure:"format"`
 	// Parquet has the settings of format parquet.
@@ -177,6 +182,7 @@ func createDefaultConfig() component.Config {
 		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
 		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000, MaxNewPerMinute: 1000},
 		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
+		Layout:          layoutKeep,
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},
 		JSONL:           JSONLConfig{Compression: codecZstd},

@@ -99,6 +99,7 @@ func (c *core) noteAppend(ctx context.Context, err error) {
 	case ctx.Err() != nil, errors.Is(err, wal.ErrClosed), errors.Is(err, wal.ErrTooLarge), errors.Is(err, wal.ErrInvalid),
 		errors.Is(err, wal.ErrFull) && !errors.Is(err, storage.ErrStorageFull):
 	default:
+		c.observer.Retried(appendStep, "", "")
 		if c.appendFails.CompareAndSwap(false, true) {
 			c.status.set(appends, fmt.Errorf("write to the queue's storage: %w", err))
 		}

@@ -25,7 +25,9 @@ func TestRequestsAreNotChanged(t *testing.T) {
 	r := newOfflineRig(t, "http://127.0.0.1:1")
 	r.cfg.Tenant.MaxTenants = 2
 	full := r.start()
-	r.cfg.Tenant.MaxTenants = 3
+	other := *r.cfg
+	r.cfg = &other
+	r.cfg.Tenant.MaxTenants, r.cfg.S3.Prefix = 3, "other"
 	set := settings()
 	set.ID = component.MustNewIDWithName("s3window", "other")
 	takes := r.create(set)
@@ -116,4 +118,18 @@ func TestStorageFailsAndRecovers(t *testing.T) {
 		_, err := r.host.last()
 		return err != nil && !strings.Contains(err.Error(), "storage")
 	})
+}
+
+// Every append that the storage refuses counts; a full queue is no fault of it.
+func TestAppendsThatFailCount(t *testing.T) {
+	r := newDoorRig(t, func(c *Config) { c.QueueConfig.Get().QueueSize = 1 << 20 })
+	r.storage.set(errors.New("disk is gone"))
+	for range 3 {
+		require.Error(t, r.ConsumeLogs(t.Context(), logs(1, "a")))
+	}
+	r.storage.set(nil)
+	for err := error(nil); err == nil; {
+		err = r.ConsumeLogs(t.Context(), logs(5_000, "a"))
+	}
+	assert.EqualValues(t, 3, retriesOf(t, r.tel, "append"))
 }

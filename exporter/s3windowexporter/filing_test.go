@@ -123,7 +123,7 @@ func TestFilingChangesBetweenStarts(t *testing.T) {
 	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 30*time.Hour)))
 	r.shutdown(e)
 	r.proxy.Heal()
-	r.cfg.Partition.Time = timeEvent
+	r.cfg.Partition.Time, r.cfg.Layout = timeEvent, layoutAdopt
 	e = r.start()
 	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 30*time.Hour)))
 	r.awaitCommitted("a", 6)

@@ -13,7 +13,8 @@ import (
 type source int
 
 const (
-	bucketCheck source = iota // the probe at start
+	bucketCheck source = iota // the check of buckets at the start
+	leasing                   // requests for leases in buckets
 	flushes                   // windows on their way to the bucket
 	appends                   // requests on their way into the queue
 	sources

@@ -16,6 +16,14 @@ import (
 	"github.com/s3window/s3window/internal/window/sealed"
 )
 
+// Steps beside those of windows that are tried again.
+const (
+	probeStep  sealed.Step = "probe"  // of a bucket, at the start
+	layoutStep sealed.Step = "layout" // of a lake is looked at
+	leaseStep  sealed.Step = "lease"  // is read or written in a bucket
+	appendStep sealed.Step = "append" // to the queue
+)
+
 // observer turns what the packages below tell into metrics and status. It is
 // safe for concurrent use.
 type observer struct {
@@ -69,9 +77,15 @@ func (o *observer) Committed(c window.Committed) {
 	b.ExporterS3windowCommitDuration.Record(ctx, c.Commit.Seconds(), of)
 }
 
-// Retried implements window.Observer.
+// Retried implements window.Observer. Steps of no partition are of no signal and
+// tenant.
 func (o *observer) Retried(step sealed.Step, tenant string, signal partition.Signal) {
-	o.builder.ExporterS3windowRetries.Add(context.Background(), 1, o.of(tenant, signal, attribute.String("operation", string(step))))
+	operation := attribute.String("operation", string(step))
+	with := o.with(operation)
+	if signal != "" {
+		with = o.of(tenant, signal, operation)
+	}
+	o.builder.ExporterS3windowRetries.Add(context.Background(), 1, with)
 }
 
 // Fenced implements window.Observer.
@@ -120,6 +134,9 @@ func (o *observer) defaulted(signal partition.Signal, n int) {
 // with the tenant.
 func (o *observer) begin(signals []partition.Signal) {
 	ctx, b := context.Background(), o.builder
+	for _, step := range []sealed.Step{sealed.ReadQueue, sealed.Trim, sealed.DeleteSeal, probeStep, layoutStep, leaseStep, appendStep} {
+		b.ExporterS3windowRetries.Add(ctx, 0, o.with(attribute.String("operation", string(step))))
+	}
 	for _, s := range signals {
 		zero := func(c metric.Int64Counter, more ...attribute.KeyValue) {
 			c.Add(ctx, 0, o.with(append(more, ofSignal(s))...))
@@ -149,7 +166,7 @@ func (o *observer) beginOfTenants(zero func(c metric.Int64Counter, more ...attri
 	for _, cause := range []string{"skew", "prefixes"} {
 		zero(b.ExporterS3windowRefiledRecords, attribute.String("cause", cause))
 	}
-	for _, step := range sealed.Steps() {
+	for _, step := range []sealed.Step{sealed.OpenLake, sealed.ReadHead, sealed.PutSeal, sealed.Encode, sealed.Upload, sealed.Commit} {
 		zero(b.ExporterS3windowRetries, attribute.String("operation", string(step)))
 	}
 	for _, outcome := range []string{"refused", "discarded"} {
@@ -170,6 +187,12 @@ func (c *core) watch() error {
 		with  func(metric.Int64Callback) error
 		value func() int64
 	}{
+		{b.RegisterExporterS3windowBucketReadyCallback, func() int64 {
+			if c.lakes.ready() {
+				return 1
+			}
+			return 0
+		}},
 		{b.RegisterExporterQueueSizeCallback, func() int64 { return c.queue.Stats().Used }},
 		{b.RegisterExporterQueueCapacityCallback, func() int64 { return c.queue.Stats().Limit }},
 		{b.RegisterExporterS3windowMemoryHeldCallback, func() int64 { return c.runtime.Stats().Held }},

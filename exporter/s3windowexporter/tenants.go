@@ -76,6 +76,8 @@ func exporterOnly() map[string]string {
 		"tenant":                "whose a record is must be known before its settings are",
 		"tenants":               "a tenant has no tenants",
 		"partition":             "the keys of all tenants have the same levels, so that one glob reads them",
+		"layout":                "it is said of the lakes of all tenants",
+		"require_bucket":        "a start has one outcome for all tenants",
 		"flush::shutdown_grace": "a shutdown has one time for all tenants",
 		"memory_limit_mib":      "one limit bounds what is held for all tenants",
 		"sending_queue":         "one queue holds the records of all tenants",

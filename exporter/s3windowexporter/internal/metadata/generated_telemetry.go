@@ -30,6 +30,7 @@ type TelemetryBuilder struct {
 	registrations                      []metric.Registration
 	ExporterQueueCapacity              metric.Int64ObservableGauge
 	ExporterQueueSize                  metric.Int64ObservableGauge
+	ExporterS3windowBucketReady        metric.Int64ObservableGauge
 	ExporterS3windowCommitDuration     metric.Float64Histogram
 	ExporterS3windowCommittedRecords   metric.Int64Counter
 	ExporterS3windowDefaultedRecords   metric.Int64Counter
@@ -85,6 +86,21 @@ func (builder *TelemetryBuilder) RegisterExporterQueueSizeCallback(cb metric.Int
 		cb(ctx, &observerInt64{inst: builder.ExporterQueueSize, obs: o})
 		return nil
 	}, builder.ExporterQueueSize)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterS3windowBucketReadyCallback sets callback for observable ExporterS3windowBucketReady metric.
+func (builder *TelemetryBuilder) RegisterExporterS3windowBucketReadyCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterS3windowBucketReady, obs: o})
+		return nil
+	}, builder.ExporterS3windowBucketReady)
 	if err != nil {
 		return err
 	}
@@ -219,6 +235,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{batch}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ExporterS3windowBucketReady, err = builder.meter.Int64ObservableGauge(
+		"otelcol_exporter_s3window_bucket_ready",
+		metric.WithDescription("1 if every bucket that records can go to has passed its check since the start, and is filed in the layout of the configuration; else 0. [Development]"),
+		metric.WithUnit("{bucket}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterS3windowCommitDuration, err = builder.meter.Float64Histogram(
 		"otelcol_exporter_s3window_commit_duration",
 		metric.WithDescription("Time from the end of a window's upload to its confirmed commit, the wait for the turn included. [Development]"),
@@ -325,7 +347,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowRetries, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_retries",
-		metric.WithDescription("Steps of a flush that failed and are tried again. [Development]"),
+		metric.WithDescription("Steps that failed and are tried again. [Development]"),
 		metric.WithUnit("{retry}"),
 	)
 	errs = errors.Join(errs, err)

@@ -49,6 +49,20 @@ func AssertEqualExporterQueueSize(t *testing.T, tt *componenttest.Telemetry, dps
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }
 
+func AssertEqualExporterS3windowBucketReady(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_exporter_s3window_bucket_ready",
+		Description: "1 if every bucket that records can go to has passed its check since the start, and is filed in the layout of the configuration; else 0. [Development]",
+		Unit:        "{bucket}",
+		Data: metricdata.Gauge[int64]{
+			DataPoints: dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_exporter_s3window_bucket_ready")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
 func AssertEqualExporterS3windowCommitDuration(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.HistogramDataPoint[float64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_s3window_commit_duration",
@@ -316,7 +330,7 @@ func AssertEqualExporterS3windowReplacedStrings(t *testing.T, tt *componenttest.
 func AssertEqualExporterS3windowRetries(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_s3window_retries",
-		Description: "Steps of a flush that failed and are tried again. [Development]",
+		Description: "Steps that failed and are tried again. [Development]",
 		Unit:        "{retry}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
