@@ -106,3 +106,17 @@ func (d *directory) lakes() map[S3Config][]string {
 	}
 	return out
 }
+
+// shares returns a lake that both name; false if there is none.
+func (d *directory) shares(other *directory) (lake.Ref, bool) {
+	theirs := map[place]bool{}
+	for at := range other.lakes() {
+		theirs[placeOf(at.ref())] = true
+	}
+	for at := range d.lakes() {
+		if theirs[placeOf(at.ref())] {
+			return at.ref(), true
+		}
+	}
+	return lake.Ref{}, false
+}

@@ -108,13 +108,15 @@ func TestMetrics(t *testing.T) {
 	require.NoError(t, e.Start(t.Context(), r.host))
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(3, "a")))
 	r.awaitCommitted("a", 3)
-	of := attribute.NewSet(attribute.String("signal", "logs"), attribute.String("tenant", "a"))
-	why := attribute.NewSet(attribute.String("signal", "logs"), attribute.String("tenant", "a"), attribute.String("reason", "age"))
-	r.await(func() bool { _, err := tel.GetMetric("otelcol_exporter_s3window_windows"); return err == nil })
-	metadatatest.AssertEqualExporterS3windowWindows(t, tel, []metricdata.DataPoint[int64]{{Attributes: why, Value: 1}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
-	metadatatest.AssertEqualExporterS3windowRecords(t, tel, []metricdata.DataPoint[int64]{{Attributes: of, Value: 3}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
-	metadatatest.AssertEqualExporterS3windowMemoryLimit(t, tel, []metricdata.DataPoint[int64]{{Value: 512 << 20}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
-	metadatatest.AssertEqualExporterS3windowWalEntries(t, tel, []metricdata.DataPoint[int64]{{Value: 0}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	of := []attribute.KeyValue{attribute.String("exporter", "s3window/test"), attribute.String("signal", "logs"), attribute.String("tenant", "a")}
+	r.await(func() bool { _, err := tel.GetMetric("otelcol_exporter_s3window_commit_duration"); return err == nil }) // told last
+	assert.EqualValues(t, 1, counter(t, tel, "windows", append(of, attribute.String("reason", "age"))...))
+	assert.EqualValues(t, 3, counter(t, tel, "committed_records", of...))
+	own := attribute.NewSet(of[0])
+	metadatatest.AssertEqualExporterS3windowMemoryLimit(t, tel, []metricdata.DataPoint[int64]{{Attributes: own, Value: 512 << 20}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterS3windowWalEntries(t, tel, []metricdata.DataPoint[int64]{{Attributes: own, Value: 0}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterQueueSize(t, tel, []metricdata.DataPoint[int64]{{Attributes: own, Value: 0}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	metadatatest.AssertEqualExporterQueueCapacity(t, tel, []metricdata.DataPoint[int64]{{Attributes: own, Value: 10 << 30}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
 	for _, name := range []string{"object_bytes", "raw_bytes", "flush_duration", "commit_duration", "lag", "memory_held", "wal_bytes"} {
 		_, err := tel.GetMetric("otelcol_exporter_s3window_" + name)
 		assert.NoError(t, err)

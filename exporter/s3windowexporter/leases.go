@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
@@ -14,7 +15,8 @@ import (
 // What commits waits for a lease without a word, for two thirds of its TTL at a
 // time.
 type leaseWaits struct {
-	report func(err error) // nil error: for none; set before any lease is asked for
+	retried func()          // called for every request that failed: it is made again
+	report  func(err error) // nil error: for none
 
 	mu      sync.Mutex // guards everything below; held while reporting, so that reports keep their order
 	failing map[S3Config]string
@@ -23,7 +25,12 @@ type leaseWaits struct {
 // observer watches the leases in one bucket.
 func (w *leaseWaits) observer(at S3Config) lease.Observer {
 	health := lease.NewHealth(func(err error) { w.set(at, err) })
-	return lease.Observer{Request: health.Request}
+	return lease.Observer{Request: func(op string, took time.Duration, err error) {
+		if lease.Failed(err) {
+			w.retried()
+		}
+		health.Request(op, took, err)
+	}}
 }
 
 func (w *leaseWaits) set(at S3Config, err error) {
@@ -36,9 +43,7 @@ func (w *leaseWaits) set(at S3Config, err error) {
 	if err != nil {
 		w.failing[at] = fmt.Sprintf("lease in bucket %q below %q: %s", at.Bucket, at.Prefix, lake.Reason(err))
 	}
-	if w.report != nil {
-		w.report(w.sumLocked())
-	}
+	w.report(w.sumLocked())
 }
 
 // sumLocked names a few buckets and how many more there are.

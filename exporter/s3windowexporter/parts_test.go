@@ -58,7 +58,9 @@ func TestPredecessors(t *testing.T) {
 	first := open()
 	require.NoError(t, first.Append(t.Context(), wal.Record{Tenant: "a", Signal: "logs", Items: 1, Payload: []byte("x")}))
 	second := open()
-	l := newLakes(createDefaultConfig().(*Config), newDirectory(createDefaultConfig().(*Config)), nil, second, func(string) {})
+	c, err := newCore(settings(), createDefaultConfig().(*Config))
+	require.NoError(t, err)
+	l := newLakes(c, nil, second, func(string) {})
 	assert.True(t, l.predecessor(holderName(first.Writer())))
 	assert.True(t, l.predecessor("another-host/"+first.Writer()), "the storage came along")
 	for _, holder := range []string{l.holder, holderName("aaaaaaaaaaaaa"), "", "/", first.Writer() + "/"} {

@@ -3,6 +3,7 @@ package s3windowexporter
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -34,7 +35,8 @@ type TenantSettings struct {
 	// Backlog says what becomes of its queued records.
 	Backlog BacklogConfig `mapstructure:"backlog"`
 
-	misplaced []string `mapstructure:"-"` // keys of its block that are the exporter's alone
+	misplaced []string     `mapstructure:"-"` // keys of its block that are the exporter's alone
+	unknown   []unknownKey `mapstructure:"-"` // keys of its block that no setting has
 }
 
 // TenantFlushConfig says when a window of a tenant is sealed.
@@ -74,6 +76,8 @@ func exporterOnly() map[string]string {
 		"tenant":                "whose a record is must be known before its settings are",
 		"tenants":               "a tenant has no tenants",
 		"partition":             "the keys of all tenants have the same levels, so that one glob reads them",
+		"layout":                "it is said of the lakes of all tenants",
+		"require_bucket":        "a start has one outcome for all tenants",
 		"flush::shutdown_grace": "a shutdown has one time for all tenants",
 		"memory_limit_mib":      "one limit bounds what is held for all tenants",
 		"sending_queue":         "one queue holds the records of all tenants",
@@ -95,7 +99,8 @@ func (c *Config) common() TenantSettings {
 }
 
 // Unmarshal implements confmap.Unmarshaler: the blocks of tenants are read over
-// what the exporter has.
+// what the exporter has. Keys that no setting has are for Validate to name,
+// which does it on one line.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	blocks, err := conf.Sub("tenants")
 	if err != nil {
@@ -107,7 +112,8 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	}
 	rest.Delete("tenants")
 	type plain Config // without this method
-	if err := rest.Unmarshal((*plain)(c)); err != nil {
+	c.unknown = takeUnknown(rest, reflect.TypeFor[Config]())
+	if err := rest.Unmarshal((*plain)(c), knownOnly(c.unknown)...); err != nil {
 		return err
 	}
 	c.Tenants = nil
@@ -145,7 +151,8 @@ func (t *TenantSettings) read(blocks *confmap.Conf, name string) error {
 	if own("access_key_id") != own("secret_access_key") {
 		t.S3.AccessKeyID, t.S3.SecretAccessKey = "", ""
 	}
-	if err := block.Unmarshal(t); err != nil {
+	t.unknown = takeUnknown(block, reflect.TypeFor[TenantSettings]())
+	if err := block.Unmarshal(t, knownOnly(t.unknown)...); err != nil {
 		return err
 	}
 	if t.S3.RoleARN == "" && own("role_arn") && !own("external_id") {

@@ -13,7 +13,8 @@ import (
 
 const (
 	maxSink   = 64
-	maxPrefix = 512 // with the longest tenant and sink a key stays below S3's 1024 bytes
+	maxHead   = 1024 // bytes: the longest name that leases take
+	maxPrefix = 512  // with the longest tenant and sink a key stays below S3's 1024 bytes
 
 	maxTargetMiB = 5120 // the most that one PUT takes, in GiB: 5
 	maxMemoryMiB = 1 << 20
@@ -30,7 +31,7 @@ var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: r
 func (c *Config) Validate() error {
 	t := c.common()
 	return errors.Join(
-		c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
+		explainAll("", c.unknown), c.validateName(), t.validateS3(""), t.validateHead("", c), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
 		t.validateFlush(""), c.validateGrace(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
 		c.validateTenants(),
 	)
@@ -42,20 +43,6 @@ func (c *Config) validateName() error {
 		return wrong("sink", c.Sink, "1 to 64 of A-Z a-z 0-9 . _ -", "it is part of keys and of the queue's name")
 	}
 	return nil
-}
-
-func (c *Config) validateTenant() error {
-	var errs []error
-	for i, r := range c.Tenant.From {
-		if (r.ResourceAttribute == "") == (r.Metadata == "") {
-			errs = append(errs, fmt.Errorf("`tenant::from::%d` must have one of `resource_attribute` and `metadata`: a rule looks in one place", i))
-		}
-	}
-	if c.Tenant.Default == "" {
-		errs = append(errs, errors.New("`tenant::default` is empty: it must name the tenant of records for which no rule gives one"))
-	}
-	errs = append(errs, within("tenant::max_tenants", c.Tenant.MaxTenants, 1, 10_000_000, "every tenant costs memory and objects of its own"))
-	return errors.Join(errs...)
 }
 
 func (c *Config) validateGrace() error {

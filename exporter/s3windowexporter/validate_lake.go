@@ -35,6 +35,7 @@ func (c *Config) validateTenants() error {
 			errs = append(errs, fmt.Errorf("`tenants` has %q and %q, which are one tenant: one of the names is the form in which the other is filed", twin, name))
 		}
 		names[partition.Tenant(name)] = name
+		errs = append(errs, rewrittenName(name))
 		t := c.Tenants[name]
 		found := t.problems(tenantKey(name)+"::", c)
 		if len(found) == 0 {
@@ -58,7 +59,7 @@ func tenantKey(name string) string {
 // problems names everything that is wrong with the settings, one line each.
 // Keys begin with at, and there are as many lines whatever at is.
 func (t *TenantSettings) problems(at string, c *Config) []error {
-	var errs []error
+	errs := []error{explainAll(at, t.unknown)}
 	why := exporterOnly()
 	for _, key := range t.misplaced {
 		errs = append(errs, fmt.Errorf("`%s%s` must not be set: %s", at, key, why[key]))
@@ -66,7 +67,7 @@ func (t *TenantSettings) problems(at string, c *Config) []error {
 	if t.OnDisabled != onDisabledRefuse && t.OnDisabled != onDisabledDiscard {
 		errs = append(errs, wrong(at+"on_disabled", t.OnDisabled, "refuse or discard", "it says what becomes of requests while `enabled` is false"))
 	}
-	errs = append(errs, t.validateS3(at))
+	errs = append(errs, t.validateS3(at), t.validateHead(at, c))
 	if common := c.common(); !t.writesLike(&common) { // what is inherited was checked, and that takes long
 		errs = append(errs, t.validateFormat(at))
 	}
@@ -99,6 +100,18 @@ func (t *TenantSettings) validateS3(at string) error {
 			"an upload has 10,000 parts at most"))
 	}
 	return errors.Join(errs...)
+}
+
+// validateHead holds the names of heads in the lake to what leases take. A prefix
+// that is short enough for keys may be too long there, because it is escaped.
+func (t *TenantSettings) validateHead(at string, c *Config) error {
+	longest := partition.ID{Sink: c.Sink, Tenant: strings.Repeat("x", partition.MaxEscaped), Signal: partition.Metrics}
+	n := len(partition.HeadName(t.S3.Bucket, t.S3.Prefix, longest))
+	if n <= maxHead || len(t.S3.Prefix) > maxPrefix {
+		return nil
+	}
+	return wrong(at+"s3::prefix", t.S3.Prefix, "shorter",
+		fmt.Sprintf("names of heads get up to %d bytes and leases take %d; bytes outside A-Z a-z 0-9 . _ - count three times there, slashes too", n, maxHead))
 }
 
 // badPrefix says what is wrong with a prefix; empty if nothing is.

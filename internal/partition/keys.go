@@ -264,6 +264,23 @@ func ParseManifestKey(prefix, key string) (ID, uint64, error) {
 	return id, k, nil
 }
 
+// LayoutKey is the key of what says how a sink files its objects.
+func LayoutKey(prefix, sink string) string {
+	return SystemPrefix(prefix) + "sink=" + Escape(sink) + "/layout.json"
+}
+
+// ParseLayoutKey returns the sink whose layout lies at key; false if that is not
+// the key of one.
+func ParseLayoutKey(prefix, key string) (sink string, ok bool) {
+	rest, below := strings.CutPrefix(key, SystemPrefix(prefix)+"sink=")
+	name, ok := strings.CutSuffix(rest, "/layout.json")
+	if !below || !ok || strings.Contains(name, "/") {
+		return "", false
+	}
+	sink, err := Unescape(name)
+	return sink, err == nil
+}
+
 // QuarantineName is the last segment of a quarantined entry's key.
 type QuarantineName struct {
 	Stamp  int64 // microseconds since the epoch

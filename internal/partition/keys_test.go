@@ -209,3 +209,20 @@ func FuzzParseManifestKey(f *testing.F) {
 		require.Equal(t, key, ManifestKey(prefix, id, k))
 	})
 }
+
+func TestLayoutKeys(t *testing.T) {
+	assert.Equal(t, "otel/prod/_s3window/sink=eu-1/layout.json", LayoutKey("otel/prod", "eu-1"))
+	assert.Equal(t, "_s3window/sink=default/layout.json", LayoutKey("", "default"))
+	for _, prefix := range []string{"", "otel/prod"} {
+		for _, name := range hostile() {
+			sink, ok := ParseLayoutKey(prefix, LayoutKey(prefix, name))
+			require.True(t, ok, "%q", name)
+			assert.Equal(t, name, sink)
+		}
+		for _, key := range []string{"", "layout.json", LayoutKey("x", "a"), SystemPrefix(prefix) + "layout.json", SystemPrefix(prefix) + "sink=/layout.json",
+			SystemPrefix(prefix) + "sink=a/b/layout.json", SystemPrefix(prefix) + "sink=%61/layout.json", ManifestKey(prefix, ID{"a", "b", Logs}, 1)} {
+			_, ok := ParseLayoutKey(prefix, key)
+			assert.False(t, ok, "%q", key)
+		}
+	}
+}

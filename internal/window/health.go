@@ -90,6 +90,13 @@ func (r *Runtime) storageFault(step sealed.Step, err error) {
 	r.health()
 }
 
+// storageRetried notes that a call to the queue's storage went wrong and is made
+// again.
+func (r *Runtime) storageRetried(step sealed.Step, err error) {
+	r.storageFault(step, err)
+	r.opt.Observer.Retried(step, "", "")
+}
+
 // health tells the observer what cannot go on, when that changed.
 func (r *Runtime) health() {
 	var err error

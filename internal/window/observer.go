@@ -13,7 +13,8 @@ import (
 type Observer interface {
 	// Committed tells of a window that became real.
 	Committed(c Committed)
-	// Retried tells that a step went wrong and is to be tried again.
+	// Retried tells that a step went wrong and is to be tried again. Those of the
+	// queue's storage are of no tenant and signal.
 	Retried(step sealed.Step, tenant string, signal partition.Signal)
 	// Fenced tells that another process committed records of this queue.
 	Fenced(tenant string, signal partition.Signal)

@@ -257,6 +257,7 @@ func (r *Runtime) abandon(p *part, f *flushing, err error) {
 	f.void = true
 	p.sweepers = append(p.sweepers, f.window.Writer)
 	r.fail(p, sealed.Encode, err)
+	r.opt.Observer.Retried(sealed.Encode, p.tenant, p.signal)
 	r.restart(p)
 }
 

@@ -73,7 +73,7 @@ func (r *Runtime) readAll(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, wal.ErrClosed) {
 			break
 		}
-		r.post(func() { r.storageFault(sealed.ReadQueue, err) })
+		r.post(func() { r.storageRetried(sealed.ReadQueue, err) })
 		if !sealed.Pause(ctx, r.opt.Retry.delay(tries)) {
 			break
 		}

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -28,6 +29,12 @@ func (r *recorder) Retried(step sealed.Step, _ string, _ partition.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.retried[step]++
+}
+
+func (r *recorder) retries() map[sealed.Step]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.retried)
 }
 
 func (r *recorder) Fenced(string, partition.Signal) {

@@ -86,7 +86,7 @@ func New(opt Options) (*Runtime, error) {
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.flusher = sealed.NewFlusher(sealed.Options{
 		Queue: opt.Queue, Encoders: opt.Encoders, Life: r.ctx, Delay: opt.Retry.delay,
-		Storage: func(step sealed.Step, err error) { r.post(func() { r.storageFault(step, err) }) },
+		Storage: r.storageAnswered,
 		Step:    opt.Step,
 	})
 	r.share(opt.Memory - reserved(opt.Encoders))
@@ -96,6 +96,17 @@ func New(opt Options) (*Runtime, error) {
 	}
 	r.takeBacklog()
 	return r, r.takeSeals()
+}
+
+// storageAnswered implements sealed.Options.Storage.
+func (r *Runtime) storageAnswered(step sealed.Step, err error) {
+	r.post(func() {
+		if err != nil {
+			r.storageRetried(step, err)
+			return
+		}
+		r.storageFault(step, nil)
+	})
 }
 
 // shared returns spec with memory that all specs like it share: thousands of

@@ -203,7 +203,7 @@ func (r *Runtime) scanFailed(s *scan, err error) {
 	if r.ctx.Err() != nil {
 		return
 	}
-	r.storageFault(sealed.ReadQueue, err)
+	r.storageRetried(sealed.ReadQueue, err)
 	r.retry(&r.scans, r.catchUp)
 }
 

@@ -34,15 +34,21 @@ type Health struct {
 // request, and with nil when it answers again. It must not block.
 func NewHealth(changed func(err error)) *Health { return &Health{changed: changed} }
 
-// Request takes note of a request that ended. That a register is missing or has
-// another revision is an answer. A request that its caller ended says nothing.
+// Failed reports whether a request of an Observer failed. That a register is
+// missing or has another revision is an answer, and a request that its caller
+// ended says nothing.
+func Failed(err error) bool {
+	return err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict) && !errors.Is(err, context.Canceled)
+}
+
+// Request takes note of a request that ended.
 func (h *Health) Request(_ string, took time.Duration, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) {
+	if !Failed(err) {
 		h.failures = 0
 		if h.told {
 			h.told = false
