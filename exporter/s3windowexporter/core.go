@@ -171,7 +171,7 @@ func (c *core) openQueue(ctx context.Context, host component.Host, step func(str
 	queue, err := wal.Open(ctx, wal.Options{
 		Client: client, Limit: limit, Sizer: sizer(cfg.Sizer), BlockOnOverflow: cfg.BlockOnOverflow,
 		SegmentSize: c.cfg.WAL.SegmentSizeMiB << 20, SegmentAge: c.cfg.WAL.SegmentAge,
-		WriterInfo: info, OnDamage: c.damaged, Fault: step, Logger: c.set.Logger,
+		WriterInfo: info, OnDamage: c.damaged, Step: step, Logger: c.set.Logger,
 	})
 	if err != nil && client != nil {
 		err = errors.Join(fmt.Errorf("`sending_queue::storage` (%v): %w", cfg.StorageID, err), client.Close(ctx))

@@ -97,14 +97,14 @@ func (w *WAL) step() {
 	}
 	w.sealStepLocked(s)
 	w.mu.Unlock()
-	w.faults(s, "")
+	w.label(s, "")
 	begin := time.Now()
 	if err := w.client.Batch(w.ctx, w.operations(s)...); err != nil {
 		w.failed(s, err)
 		return
 	}
 	w.pace.last, w.pace.took = len(s.reqs), time.Since(begin)
-	w.faults(s, ":done")
+	w.label(s, " done")
 	w.settle(s)
 }
 

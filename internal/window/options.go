@@ -90,7 +90,7 @@ type Options struct {
 
 	Observer Observer
 	Logger   *zap.Logger
-	Step     func(label string) // called at crash points; nil for none
+	Step     func(label string) // called at labelled steps, where crash drills kill the process; nil for none
 }
 
 // DefaultUploads is how many windows are uploaded at once. What bounds uploads
