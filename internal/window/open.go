@@ -111,19 +111,6 @@ func (r *Runtime) open(p *part, e *sealed.Entry) {
 	r.watch(p)
 }
 
-// target is what a new window of the partition is sealed to.
-func (r *Runtime) target(p *part) Target {
-	t := r.opt.Target(p.tenant, p.signal)
-	if t.Limits == (flush.Limits{}) {
-		t.Limits = r.opt.Limits
-	}
-	t.Limits.TargetSize = min(t.Limits.TargetSize, flush.MaxSize(r.budget.Limit()))
-	// A unit that was dropped must fit the memory to be read back.
-	t.Spec.RowGroupBytes = min(t.Spec.RowGroupBytes, r.budget.Limit()/8)
-	t.Spec = r.shared(t.Spec)
-	return t
-}
-
 // watch has the clock's rules asked for the open window, unless the partition
 // is behind: then its records come from another time than the reader's.
 func (r *Runtime) watch(p *part) {

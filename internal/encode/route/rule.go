@@ -17,6 +17,9 @@ type Rule struct {
 	// MaxSkew is how old a record may be when it is received to be filed under
 	// its own time, microseconds.
 	MaxSkew int64 `json:"max_event_skew,omitempty"`
+	// Ahead is by how much the clock that says when records are received is
+	// ahead of the wall clock, microseconds. Ages are told by the wall clock.
+	Ahead int64 `json:"clock_ahead,omitempty"`
 	// Align says whether own times are hours or days.
 	Align partition.Align `json:"align"`
 	// By are the levels behind the time, in order.
