@@ -183,6 +183,12 @@ func (c *core) watch() error {
 	}); err != nil {
 		return err
 	}
+	if err := b.RegisterExporterS3windowClockAheadCallback(func(_ context.Context, o metric.Float64Observer) error {
+		o.Observe(c.queue.Ahead().Seconds(), with)
+		return nil
+	}); err != nil {
+		return err
+	}
 	for _, register := range []struct {
 		with  func(metric.Int64Callback) error
 		value func() int64
