@@ -45,7 +45,7 @@ func (f *Flusher) encode(ctx context.Context, w *Window, r *Result) (*encode.Pla
 		}
 	}
 	plan := w.Encoder.Plan(partition.Place{Time: w.Start, Align: w.Align}, staged)
-	r.Refiled = plan.Refiled
+	r.Refiled, r.Small = plan.Refiled, plan.Small
 	return plan, nil
 }
 
