@@ -204,8 +204,8 @@ func TestSlowBucketKeepsToItsShare(t *testing.T) {
 		var sent []time.Time
 		n := 0
 		for i := range 200 {
-			p.append("acme", noise(r, fmt.Sprint(i), 20, 500)...)
-			n += 20
+			p.append("acme", noise(r, fmt.Sprint(i), 60, 500)...)
+			n += 60
 			p.append("beta", fmt.Sprint(i))
 			sent = append(sent, time.Now())
 			time.Sleep(time.Second)

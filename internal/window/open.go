@@ -59,7 +59,7 @@ func (r *Runtime) admit(p *part, e *sealed.Entry) {
 	}
 	if w := p.open; w != nil {
 		next := flush.Next{Writer: e.Writer, Point: e.Position().Point, Sealed: w.pin == nil && p.pinFor(e) != nil}
-		if reason, ends := w.Before(next, r.clock.Now); ends {
+		if reason, ends := w.Before(next, r.clock); ends {
 			r.sealBefore(p, reason, p.mayEnd(e))
 		}
 	}
@@ -116,6 +116,7 @@ func (r *Runtime) open(p *part, e *sealed.Entry) {
 func (r *Runtime) watch(p *part) {
 	if p.open != nil && !p.behind() {
 		r.policy.Add(p.key, &p.open.Window)
+		r.holdOpen(p)
 	}
 }
 
@@ -232,6 +233,7 @@ func (r *Runtime) sealBefore(p *part, reason flush.Reason, next int64) {
 		}
 	}
 	p.open = nil
+	r.clock.Room--
 	r.policy.Remove(p.key)
 	p.queue = append(p.queue, w.seal(p, reason, end))
 	w.to.sealed[w.Writer] = end

@@ -113,7 +113,7 @@ func (r *Runtime) accept(g wal.Group, entries []wal.Entry, hold memory.Share) {
 	if len(entries) == 0 {
 		return
 	}
-	r.clock = flush.Clock{Safe: flush.Point{Time: g.Stamp, Segment: g.Segment}, Now: r.opt.Queue.Now()}
+	r.clock = r.at(flush.Point{Time: g.Stamp, Segment: g.Segment})
 	r.advance()
 	for i := range entries {
 		r.take(&entries[i], &hold)
