@@ -36,7 +36,10 @@ func onTime(t *testing.T, p *process, tenant string, sent []time.Time, late time
 	for due < len(sent) && time.Since(sent[due]) > late {
 		due++
 	}
-	require.GreaterOrEqual(t, p.seen.records(tenant), int64(due), "%s at %v", tenant, time.Now())
+	if p.seen.records(tenant) < int64(due) {
+		p.dump()
+		t.Fatalf("%s at %v: %d of %d records are committed", tenant, time.Now(), p.seen.records(tenant), due)
+	}
 }
 
 // TestBacklogOfOneTenantHoldsNobodyUp has a tenant with a dead bucket send many

@@ -87,7 +87,7 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hold, err := r.admitted(ctx, g.Bytes, g.Entries)
+	hold, err := r.admitted(ctx, g.Bytes, g.Entries, memory.Reader)
 	if err != nil {
 		return err
 	}
@@ -118,6 +118,7 @@ func (r *Runtime) accept(g wal.Group, entries []wal.Entry, hold memory.Share) {
 	for i := range entries {
 		r.take(&entries[i], &hold)
 	}
+	r.keepShare()
 	r.taken()
 }
 
@@ -152,6 +153,7 @@ func (r *Runtime) take(e *wal.Entry, hold *memory.Share) {
 		r.touch(p)
 		r.admit(p, &in)
 	default:
+		r.touch(p)
 		p.waiting = append(p.waiting, in)
 		r.recover(p)
 	}
