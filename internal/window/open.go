@@ -68,6 +68,7 @@ func (r *Runtime) admit(p *part, e *sealed.Entry) {
 	}
 	u := p.open.add(e)
 	p.open.expect(p.ratio)
+	r.sample(p)
 	if u.Full() && u.Hot() {
 		r.stage(p, u)
 	}
@@ -149,8 +150,11 @@ func (w *openWindow) measure(ratio float64) {
 }
 
 // expect brings up to date what the rules ask of the window's size. A record
-// that is not encoded counts as ratio of its size.
+// that is not encoded counts as ratio of its size; 0 is what is guessed.
 func (w *openWindow) expect(ratio float64) {
+	if ratio == 0 {
+		ratio = guess(&w.target.Spec)
+	}
 	w.Held = w.data + w.refs.Refs() + memory.WindowBytes
 	w.Expected = w.encodedBytes + int64(float64(w.Raw-w.encodedRaw)*ratio)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"go.uber.org/zap"
+
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window/memory"
@@ -149,6 +151,8 @@ func (r *Runtime) take(e *wal.Entry, hold *memory.Share) {
 	case p.want.Parked:
 		r.fallBehind(p, in.Position())
 		in.Hold.Release()
+		r.logger.Warn("Queued records of a tenant are left in the queue, as the configuration says",
+			zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)))
 	case p.state == live && !p.behind():
 		r.touch(p)
 		r.admit(p, &in)

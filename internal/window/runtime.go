@@ -62,6 +62,7 @@ type Runtime struct {
 	discards  []uint64 // entries to trim: committed before they were read, or dropped
 	trimming  bool
 	staging   int64 // raw bytes that are being encoded on behalf of the loop
+	samples   int   // parts of windows that are being encoded to know their size
 	storage   map[sealed.Step]string
 	told      string // the last Health
 	unhealthy map[*part]struct{}
