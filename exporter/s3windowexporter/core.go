@@ -225,6 +225,10 @@ func (c *core) work() (tried <-chan struct{}) {
 	for _, g := range c.lakes.needed() {
 		all = append(all, checks.begin(ctx, g))
 	}
+	if c.cfg.QueueConfig.Get().BlockOnOverflow {
+		c.refuseWaiters()
+	}
+	c.background.Go(func() { c.watchClock(c.queue.Ahead) })
 	c.background.Go(func() {
 		if c.wait(proveWait, all[:1]) {
 			c.wait(proveMore, all[1:])
@@ -269,6 +273,7 @@ func (c *core) shutdown(ctx context.Context) error {
 func (c *core) stop(ctx context.Context) error {
 	defer func() { c.cancel = nil }()
 	close(c.stopping)
+	c.queue.Wait(false)
 	stop := context.AfterFunc(ctx, c.cancel)
 	err := c.runtime.Shutdown(context.WithoutCancel(ctx))
 	stop()

@@ -25,6 +25,7 @@ type Queue interface {
 	Scan(ctx context.Context, from, end uint64, want func(tenant, signal string) bool) (wal.Scanned, error)
 	Safe() wal.Safe
 	Now() int64
+	Ahead() time.Duration
 	Seals() []wal.Seal
 	Writer() string
 	Writers() []wal.Writer

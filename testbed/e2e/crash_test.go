@@ -17,7 +17,7 @@ import (
 // filed has windows of many objects, by their own hour and service; lines has
 // them in the other format.
 const (
-	filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8}`
+	filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8, min_object_records: 1}`
 	lines = `yaml:exporters::s3window: {format: jsonl, jsonl: {compression: gzip}}`
 )
 

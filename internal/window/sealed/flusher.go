@@ -135,6 +135,18 @@ func (f *Flusher) stage(ctx context.Context, enc *encode.Encoder, u *Unit) error
 	return u.encode(enc)
 }
 
+// Measure returns the size of entries when they are encoded together, and keeps
+// nothing of them.
+func (f *Flusher) Measure(ctx context.Context, enc *encode.Encoder, entries []encode.Entry) (int64, error) {
+	leave, err := enter(ctx, f.slots)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	staged, err := enc.Stage(entries)
+	return staged.Size, err
+}
+
 // Staging returns a job that encodes a hot unit in a goroutine, and then returns
 // what is to be done in the caller's: done is told how it ended. Nobody touches
 // the unit until then.
