@@ -159,9 +159,7 @@ func (r *replayFlags) run(ctx context.Context, where string, out output) (int, e
 		return exitFailed, err
 	}
 	var p replay.Progress
-	stop := showProgress(out.stderr, time.Second, func() string {
-		return fmt.Sprintf("%d windows, %d records in %d requests, %s of objects", p.Windows.Load(), p.Records.Load(), p.Requests.Load(), size(p.Bytes.Load()))
-	})
+	stop := showProgress(out.stderr, time.Second, func() string { return replayLine(&p) })
 	parts, err := replay.Lake(ctx, l, client, state, r.Options, &p)
 	stop()
 	code := r.print(out.stdout, parts, &p)

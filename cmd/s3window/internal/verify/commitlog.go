@@ -76,7 +76,7 @@ func (c *commitLog) verify(ctx context.Context) error {
 // list returns the keys of the manifests in the order of k.
 func (c *commitLog) list(ctx context.Context) ([]string, error) {
 	var keys []string
-	prefix := partition.ManifestPrefix(c.prefix, c.id)
+	prefix := partition.SystemPrefix(c.prefix) + c.id.String() + "/"
 	err := c.bucket.List(ctx, prefix, "", func(i lake.Info) error {
 		if _, _, err := partition.ParseManifestKey(c.prefix, i.Key); err != nil {
 			c.notes = append(c.notes, found(Stray, i.Key, "stands among the commit logs and is no manifest"))

@@ -102,7 +102,7 @@ func (v *verifier) all(ctx context.Context, logs map[table][]string, report *Rep
 			if err != nil {
 				return err
 			}
-			v.progress.Partitions.Add(int64(len(sinks)))
+			v.progress.Partitions.Add(int64(max(len(sinks), 1)))
 			mu.Lock()
 			defer mu.Unlock()
 			report.add(p)
