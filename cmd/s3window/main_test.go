@@ -74,6 +74,7 @@ func TestDispatch(t *testing.T) {
 	}{
 		{"", exitFailed, "", "usage: s3window"},
 		{"help", exitOK, "verify", ""},
+		{"help", exitOK, "version", ""},
 		{"destroy", exitFailed, "", `there is no command "destroy"`},
 		{"verify -h", exitOK, "", "-sizes-only"},
 		{"verify", exitFailed, "", "name one lake"},
