@@ -29,7 +29,7 @@ func main() {
 func command(ctx context.Context) error {
 	only := flag.String("run", "", "only mutants whose package and name match this `regexp`")
 	jobs := flag.Int("j", max(1, runtime.NumCPU()/2), "mutants at once")
-	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one package")
+	timeout := flag.Duration("timeout", 2*time.Minute, "of the tests of one package")
 	flag.Parse()
 	match, err := regexp.Compile(*only)
 	if err != nil {

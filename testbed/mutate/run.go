@@ -39,12 +39,17 @@ func (r *runner) judge(ctx context.Context, m *mutant) (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	for i, s := range m.suites() {
-		binary := filepath.Join(dir, fmt.Sprintf("test%d", i))
-		build := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
-		build.Dir = filepath.Join(r.root, s.pkg)
-		if out, err := build.CombinedOutput(); err != nil {
-			return outcome{err: fmt.Errorf("build the tests of %s: %w\n%s", s.pkg, err, out)}
+	built := map[string]string{}
+	for _, s := range m.suites() {
+		binary, ok := built[s.pkg]
+		if !ok {
+			binary = filepath.Join(dir, fmt.Sprintf("test%d", len(built)))
+			build := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
+			build.Dir = filepath.Join(r.root, s.pkg)
+			if out, err := build.CombinedOutput(); err != nil {
+				return outcome{err: fmt.Errorf("build the tests of %s: %w\n%s", s.pkg, err, out)}
+			}
+			built[s.pkg] = binary
 		}
 		failed, err := r.run(ctx, binary, s)
 		if err != nil {

@@ -2,7 +2,7 @@ package main
 
 func ofWAL() []mutant {
 	const dir = "internal/wal/"
-	return []mutant{
+	list := []mutant{
 		one("room: who comes later goes first", dir+"room.go", "case len(r.waiters) == 0 && r.fitsLocked(n):", "case r.fitsLocked(n):"),
 		one("room: whoever fits is served, in any order", dir+"room.go",
 			"	for len(r.waiters) > 0 && r.fitsLocked(r.waiters[0].need) {\n		r.used += r.waiters[0].need\n		r.waiters[0].ready <- nil\n		r.waiters = r.waiters[1:]\n	}\n",
@@ -12,7 +12,7 @@ func ofWAL() []mutant {
 		one("room: those behind one that leaves are not woken", dir+"room.go", "		r.grantLocked()\n		r.mu.Unlock()\n		return ctx.Err()\n", "		r.mu.Unlock()\n		return ctx.Err()\n"),
 		one("room: what is granted to one that leaves leaks", dir+"room.go", "	r.give(w.need)\n	return ctx.Err()\n", "	return ctx.Err()\n"),
 		one("room: one that left stays in the line", dir+"room.go", "		r.waiters = slices.Delete(r.waiters, i, i+1)\n		r.grantLocked()\n", "		r.grantLocked()\n"),
-		one("room: waiters are not told of the close", dir+"room.go", "		w.ready <- ErrClosed\n", ""),
+		one("room: waiters are not told of the close", dir+"room.go", "		w.ready <- ErrClosed\n", "		_ = w\n"),
 		one("room: a closed one still admits", dir+"room.go", "	case r.closed:\n		r.mu.Unlock()\n		return ErrClosed\n", ""),
 		one("room: replayed entries take none", dir+"recover.go", "	w.room.force(w.opts.Sizer.of(w.index.weights))\n", ""),
 		one("room: an append that is withdrawn leaks", dir+"append.go", "	if w.withdraw(req) {\n		w.release(req)\n", "	if w.withdraw(req) {\n"),
@@ -40,4 +40,8 @@ func ofWAL() []mutant {
 		one("a damaged entry is not set aside", dir+"aside.go", "		_ = w.send(c) // closed: the next open finds it\n", ""),
 		one("a storage that keeps nothing is accepted", dir+"wal.go", "	if len(got) != markSize {", "	if false {"),
 	}
+	for i := range list { // the tests of the room take no time
+		list[i] = list[i].by(suite{pkg: "internal/wal", run: "^TestRoom"}, suite{pkg: "internal/wal"})
+	}
+	return list
 }
