@@ -17,7 +17,10 @@ func ofWAL() []mutant {
 		one("room: replayed entries take none", dir+"recover.go", "	w.room.force(w.opts.Sizer.of(w.index.weights))\n", ""),
 		one("room: an append that is withdrawn leaks", dir+"append.go", "	if w.withdraw(req) {\n		w.release(req)\n", "	if w.withdraw(req) {\n"),
 		one("room: an append that fails leaks", dir+"settle.go", "		w.release(r)\n		r.done <- err\n", "		r.done <- err\n"),
-		one("close drops pending appends", dir+"commit.go", "		case !idle:\n", "		case !idle && !closed:\n"),
+		{name: "close drops pending appends", edits: []edit{
+			{dir + "commit.go", "		case !idle:\n", "		case !idle && !closed:\n"},
+			{dir + "commit.go", "		case closed:\n", "		case closed:\n			w.failPending()\n"},
+		}},
 		one("close leaves appends waiting when its time is over", dir+"wal.go", "		w.cancel()\n		w.failPending()\n", "		w.cancel()\n"),
 		one("an append is acknowledged when the storage refused it", dir+"settle.go", "		w.release(r)\n		r.done <- err\n", "		w.release(r)\n		r.done <- nil\n"),
 		one("an append that failed is not removed", dir+"settle.go", "		w.discardLocked(g.first, g.last)\n", ""),

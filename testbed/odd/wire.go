@@ -119,7 +119,7 @@ func malformed(s partition.Signal) []Case {
 		"a value that is cut":            x.record(attribute(x.attributes, "k", []byte{0x0a, 9, 'x'})),
 		"a double of two bytes":          x.record(attribute(x.attributes, "k", []byte{0x21, 1, 2})),
 		"text where a request should be": []byte("POST /v1/logs HTTP/1.1\r\n\r\n{}"),
-		"a value nested too deep":        x.record(attribute(x.attributes, "deep", nested(5000))),
+		"a value nested too deep":        x.record(attribute(x.attributes, "deep", nested(400))),
 		"JSON":                           []byte(`{"resourceLogs":[]}`),
 		"zeros":                          make([]byte, 64),
 		"gzip":                           {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff},
