@@ -35,6 +35,7 @@ func commands() []command {
 	return []command{
 		{"verify", "judge a lake from its bucket alone", runVerify},
 		{"replay", "send committed windows to an OTLP receiver", runReplay},
+		{"version", "what the tool is built from, and what it reads", runVersion},
 	}
 }
 

@@ -74,6 +74,7 @@ func TestDispatch(t *testing.T) {
 	}{
 		{"", exitFailed, "", "usage: s3window"},
 		{"help", exitOK, "verify", ""},
+		{"help", exitOK, "version", ""},
 		{"destroy", exitFailed, "", `there is no command "destroy"`},
 		{"verify -h", exitOK, "", "-sizes-only"},
 		{"verify", exitFailed, "", "name one lake"},
@@ -218,18 +219,22 @@ func TestVerifyPlansAndFindsDuplicates(t *testing.T) {
 
 func TestProgressLine(t *testing.T) {
 	var p verify.Progress
+	p.Heads.Store(3)
+	p.Found.Store(5)
+	require.Equal(t, "3 heads read, 5 partitions found so far", progressLine(&p, time.Second))
+	p.Discovered.Store(true)
 	p.Partitions.Store(2)
 	p.Manifests.Store(9)
 	p.Objects.Store(6)
 	p.Bytes.Store(4 << 20)
-	require.Equal(t, "2 partitions, 9 manifests, 6 objects, 4.0 MiB read, 2.0 MiB/s", progressLine(&p, 2*time.Second))
+	require.Equal(t, "2 of 5 partitions, 9 manifests, 6 objects, 4.0 MiB read, 2.0 MiB/s", progressLine(&p, 2*time.Second))
 	p.TotalObjects.Store(12)
 	p.TotalBytes.Store(10 << 20)
 	p.Skipped.Store(1)
 	p.SkippedBytes.Store(1 << 20)
 	p.Hashed.Store(7)
 	p.Sized.Store(true)
-	require.Equal(t, "2 partitions, 9 manifests, 6 of 12 objects (1 known), 4.0 MiB of 9.0 MiB read, 2.0 MiB/s, 7 rows hashed, about 3s left",
+	require.Equal(t, "2 of 5 partitions, 9 manifests, 6 of 12 objects (1 known), 4.0 MiB of 9.0 MiB read, 2.0 MiB/s, 7 rows hashed, about 3s left",
 		progressLine(&p, 2*time.Second))
 }
 

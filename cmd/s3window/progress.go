@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/s3window/s3window/cmd/s3window/internal/replay"
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 )
 
@@ -59,10 +60,21 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", value, "KMGTP"[i])
 }
 
+// replayLine says how far replay is.
+func replayLine(p *replay.Progress) string {
+	if !p.Discovered.Load() {
+		return fmt.Sprintf("%d partitions found so far", p.Found.Load())
+	}
+	return fmt.Sprintf("%d windows, %d records in %d requests, %s of objects", p.Windows.Load(), p.Records.Load(), p.Requests.Load(), size(p.Bytes.Load()))
+}
+
 // progressLine says how far verify is, how fast, and how long it may take.
 func progressLine(p *verify.Progress, elapsed time.Duration) string {
+	if !p.Discovered.Load() {
+		return fmt.Sprintf("%d heads read, %d partitions found so far", p.Heads.Load(), p.Found.Load())
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d partitions, %d manifests, %d", p.Partitions.Load(), p.Manifests.Load(), p.Objects.Load())
+	fmt.Fprintf(&b, "%d of %d partitions, %d manifests, %d", p.Partitions.Load(), p.Found.Load(), p.Manifests.Load(), p.Objects.Load())
 	if p.Sized.Load() {
 		fmt.Fprintf(&b, " of %d", p.TotalObjects.Load())
 	}

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,47 +93,15 @@ func (r *replayFlags) registerReplay(f *flag.FlagSet) {
 	})
 	f.Func("from", "only windows with records received at this `time` or later (RFC 3339)", instant(&r.From))
 	f.Func("to", "only windows with records received before this `time`", instant(&r.To))
-	f.Func("k", "only windows `first:last` of each partition; either may be left out", func(s string) error {
-		first, last, ranged := strings.Cut(s, ":")
-		if !ranged {
-			last = first
-		}
-		var errs [2]error
-		r.FirstK, errs[0] = number(first)
-		r.LastK, errs[1] = number(last)
-		return errors.Join(errs[:]...)
+	f.Func("k", "only windows `first:last` of each partition; either may be left out", func(s string) (err error) {
+		r.FirstK, r.LastK, err = numbers(s)
+		return err
 	})
 }
 
-func number(s string) (uint64, error) {
-	if s == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no number of a window", s)
-	}
-	return n, nil
-}
-
-// instant reads a time into microseconds.
-func instant(to *int64) func(string) error {
-	return func(s string) error {
-		t, err := time.Parse(time.RFC3339Nano, s)
-		if err != nil {
-			return errors.New("not like 2006-01-02T15:04:05Z")
-		}
-		*to = t.UnixMicro()
-		return nil
-	}
-}
-
 func (r *replayFlags) run(ctx context.Context, where string, out output) (int, error) {
-	if r.receiver.Endpoint == "" && !r.DryRun {
-		return exitFailed, errors.New("name the receiver: -endpoint host:4317, or say -dry-run")
-	}
-	if r.requestMB <= 0 || r.receiver.Timeout <= 0 {
-		return exitFailed, errors.New("-max-request-mib and -timeout must be positive")
+	if err := r.validate(); err != nil {
+		return exitFailed, err
 	}
 	r.RequestBytes = int(r.requestMB * (1 << 20))
 	l, done, err := r.open(ctx, where)
@@ -159,9 +126,7 @@ func (r *replayFlags) run(ctx context.Context, where string, out output) (int, e
 		return exitFailed, err
 	}
 	var p replay.Progress
-	stop := showProgress(out.stderr, time.Second, func() string {
-		return fmt.Sprintf("%d windows, %d records in %d requests, %s of objects", p.Windows.Load(), p.Records.Load(), p.Requests.Load(), size(p.Bytes.Load()))
-	})
+	stop := showProgress(out.stderr, time.Second, func() string { return replayLine(&p) })
 	parts, err := replay.Lake(ctx, l, client, state, r.Options, &p)
 	stop()
 	code := r.print(out.stdout, parts, &p)

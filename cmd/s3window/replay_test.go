@@ -136,16 +136,16 @@ func TestReplayFlags(t *testing.T) {
 	root, _ := dir(t)
 	where := filepath.Join(root, "otel")
 	for args, want := range map[string]string{
-		"":                                 "name the receiver",
-		"-endpoint x -timeout 0":           "must be positive",
-		"-endpoint x -k 0":                 "no number of a window",
-		"-endpoint x -k 3:b":               "no number of a window",
-		"-endpoint x -from yesterday":      "not like 2006",
-		"-endpoint x -signal smoke":        "smoke",
-		"-endpoint x -header bad":          "not name=value",
-		"-endpoint x -ca-file /no/such":    "/no/such",
-		"-endpoint x -tenant nobody":       "no commit log of a selected partition",
-		"-endpoint x -state /no/such/file": "write state",
+		"":                                      "name the receiver",
+		"-endpoint x:4317 -timeout 0":           "-timeout (0s) must be more than 0",
+		"-endpoint x:4317 -k 0":                 "no number of a window",
+		"-endpoint x:4317 -k 3:b":               "no number of a window",
+		"-endpoint x:4317 -from yesterday":      "not like 2006",
+		"-endpoint x:4317 -signal smoke":        "smoke",
+		"-endpoint x:4317 -header bad":          "not name=value",
+		"-endpoint x:4317 -ca-file /no/such":    "/no/such",
+		"-endpoint x:4317 -tenant nobody":       "no commit log of a selected partition",
+		"-endpoint x:4317 -state /no/such/file": "write state",
 	} {
 		code, _, stderr := run(t.Context(), append([]string{"replay", where}, strings.Fields(args)...)...)
 		require.Equal(t, exitFailed, code, args)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
 )
 
@@ -114,26 +115,26 @@ func (t *target) openDir(where string) (*lake.Lake, func(), error) {
 // splitPrefix finds out how much of a lake's path is its prefix in the bucket:
 // manifests name keys from the bucket's root on.
 func splitPrefix(path string) (root, prefix string) {
-	names, _ := filepath.Glob(filepath.Join(globEscape(path), "_s3window", "sink=*", "tenant=*", "signal=*", "windows", "*.json"))
-	for _, name := range names {
-		content, err := os.ReadFile(name)
+	b, err := lake.NewDir(path)
+	if err != nil {
+		return path, ""
+	}
+	root = path
+	found := errors.New("found")
+	_ = b.List(context.Background(), partition.SystemPrefix("")+"sink=", "", func(i lake.Info) error {
+		content, err := os.ReadFile(filepath.Join(path, filepath.FromSlash(i.Key)))
 		if err != nil {
-			continue
+			return nil
 		}
 		m, err := lake.DecodeManifest(content)
 		if err != nil || len(m.Objects) == 0 {
-			continue
+			return nil
 		}
-		prefix, _, ok := strings.Cut(m.Objects[0].Key, "/tenant=")
-		root, below := strings.CutSuffix(filepath.ToSlash(path), "/"+prefix)
-		if ok && below {
-			return filepath.FromSlash(root), prefix
+		of, _, ok := strings.Cut(m.Objects[0].Key, "/tenant=")
+		if above, below := strings.CutSuffix(filepath.ToSlash(path), "/"+of); ok && below {
+			root, prefix = filepath.FromSlash(above), of
 		}
-		return path, ""
-	}
-	return path, ""
-}
-
-func globEscape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+		return found
+	})
+	return root, prefix
 }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -60,7 +61,31 @@ func runVerify(ctx context.Context, args []string, out output) int {
 	return exitFailed
 }
 
+const maxWorkers = 1024
+
+// validate says what is wrong with the flags, all at once.
+func (v *verifyFlags) validate() error {
+	var errs []error
+	if v.Workers < 1 || v.Workers > maxWorkers {
+		errs = append(errs, fmt.Errorf("-workers (%d) must be 1 to %d: how many reads run at once", v.Workers, maxWorkers))
+	}
+	if v.SizesOnly && v.resume != "" {
+		errs = append(errs, errors.New("-resume keeps which objects were read, and -sizes-only reads none: leave one of them out"))
+	}
+	if v.TempDir != "" && !v.Duplicates {
+		errs = append(errs, errors.New("-temp-dir is for -duplicates: give both or none"))
+	} else if v.TempDir != "" {
+		if info, err := os.Stat(v.TempDir); err != nil || !info.IsDir() {
+			errs = append(errs, fmt.Errorf("-temp-dir %q must be a directory", v.TempDir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 func (v *verifyFlags) run(ctx context.Context, where string, out output) (*verify.Report, error) {
+	if err := v.validate(); err != nil {
+		return nil, err
+	}
 	l, done, err := v.open(ctx, where)
 	if err != nil {
 		return nil, err

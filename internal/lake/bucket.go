@@ -53,9 +53,10 @@ type Bucket interface {
 	List(ctx context.Context, prefix, after string, visit func(Info) error) error
 
 	// Dirs visits what lies directly below prefix, which is empty or ends with
-	// a slash: the beginnings of keys up to and with their next slash, each
-	// once, in byte order. Objects directly below prefix are not visited. An
-	// error of visit ends the listing and is returned as it is.
+	// a slash, in byte order: directories, which are the beginnings of keys up
+	// to and with their next slash, each once, and the keys of objects. The
+	// object at prefix itself, which some tools make, is not visited. An error
+	// of visit ends the listing and is returned as it is.
 	Dirs(ctx context.Context, prefix string, visit func(dir string) error) error
 
 	// Delete removes the object. A key that does not exist is no error.

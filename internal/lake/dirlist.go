@@ -11,34 +11,27 @@ import (
 	"strings"
 )
 
-// List implements Bucket. It holds one directory's names at a time and skips
-// directories that can hold no key asked for.
+// List implements Bucket. It holds one directory's names at a time, reads none
+// above the last slash of prefix, and skips those that can hold no key asked
+// for.
 func (d *Dir) List(ctx context.Context, prefix, after string, visit func(Info) error) error {
-	return d.list(ctx, "", prefix, after, visit)
+	return d.list(ctx, prefix[:strings.LastIndexByte(prefix, '/')+1], prefix, after, visit)
 }
 
 // Dirs implements Bucket. A directory without a file below it has no key, and
 // is not visited.
 func (d *Dir) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
-	entries, err := os.ReadDir(filepath.Join(d.root, filepath.FromSlash(prefix)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return ctx.Err()
-	}
+	entries, err := d.names(prefix)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(sortName(a), sortName(b)) })
 	for _, e := range entries {
-		if !e.IsDir() || prefix == "" && e.Name() == dirTemp {
-			continue
-		}
-		key := prefix + e.Name() + "/"
-		errFound := errors.New("found")
-		switch err := d.list(ctx, key, key, "", func(Info) error { return errFound }); {
-		case err == nil:
-			continue // empty
-		case !errors.Is(err, errFound):
+		key := prefix + sortName(e)
+		switch holds, err := d.holds(ctx, e, key); {
+		case err != nil:
 			return err
+		case !holds:
+			continue
 		}
 		if err := visit(key); err != nil {
 			return err
@@ -47,24 +40,56 @@ func (d *Dir) Dirs(ctx context.Context, prefix string, visit func(dir string) er
 	return ctx.Err()
 }
 
+// holds says whether an entry of a directory is an object, or holds one.
+func (d *Dir) holds(ctx context.Context, e fs.DirEntry, key string) (bool, error) {
+	if !e.IsDir() {
+		return e.Type().IsRegular(), nil
+	}
+	found := errors.New("found")
+	err := d.list(ctx, key, key, "", func(Info) error { return found })
+	if errors.Is(err, found) {
+		return true, nil
+	}
+	return false, err
+}
+
+// names returns what the directory whose keys begin with base holds, in the
+// order of the keys; nothing if there is none.
+func (d *Dir) names(base string) ([]fs.DirEntry, error) {
+	root := d.root
+	if dir, below := strings.CutSuffix(base, "/"); below {
+		var err error
+		if root, err = d.path(dir); err != nil {
+			return nil, nil // no key has such a beginning
+		}
+	}
+	entries, err := os.ReadDir(root)
+	if errors.Is(gone(err), ErrNotExist) {
+		return nil, nil // or removed since its parent was read
+	}
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == dirTemp })
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(sortName(a), sortName(b)) })
+	return entries, nil
+}
+
 // list visits the directory whose keys begin with base, which is empty or ends
 // with a slash.
 func (d *Dir) list(ctx context.Context, base, prefix, after string, visit func(Info) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(filepath.Join(d.root, filepath.FromSlash(base)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed since its parent was read
-	}
+	entries, err := d.names(base)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(sortName(a), sortName(b)) })
 	for _, e := range entries {
 		key := base + sortName(e)
 		switch {
-		case base == "" && e.Name() == dirTemp:
 		case e.IsDir() && overlaps(key, prefix) && (key >= after || strings.HasPrefix(after, key)):
 			err = d.list(ctx, key, prefix, after, visit)
 		case e.Type().IsRegular() && strings.HasPrefix(key, prefix) && key > after:

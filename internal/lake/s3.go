@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -199,8 +200,18 @@ func (b *S3) List(ctx context.Context, prefix, after string, visit func(Info) er
 func (b *S3) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
 	in := &s3.ListObjectsV2Input{Prefix: aws.String(prefix), Delimiter: aws.String("/")}
 	return b.pages(ctx, in, func(page *s3.ListObjectsV2Output) error {
+		var names []string
 		for _, c := range page.CommonPrefixes {
-			if err := visit(aws.ToString(c.Prefix)); err != nil {
+			names = append(names, aws.ToString(c.Prefix))
+		}
+		for _, o := range page.Contents {
+			if key := aws.ToString(o.Key); key != prefix {
+				names = append(names, key)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if err := visit(name); err != nil {
 				return err
 			}
 		}

@@ -141,15 +141,15 @@ func (m *model) entryKeys() []string {
 	return slices.DeleteFunc(m.store.keys(entryPrefix), func(k string) bool { return len(k) != numberedLen })
 }
 
-func TestQueueBehavesLikeAList(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := &model{t: t, store: newFake(), seals: map[uint64]string{}}
-		m.store.noWalk = rapid.Bool().Draw(t, "no walker")
-		m.open()
-		defer func() { _ = m.w.Close(context.Background()) }()
-		t.Repeat(map[string]func(*rapid.T){
-			"append": m.append, "append more": m.append, "read": m.readOne, "read more": m.readOne,
-			"trim": m.trim, "reread": m.reread, "seal": m.seal, "crash": m.crash, "restart": m.restart, "": m.check,
-		})
+func TestQueueBehavesLikeAList(t *testing.T) { rapid.Check(t, queueBehavesLikeAList) }
+
+func queueBehavesLikeAList(t *rapid.T) {
+	m := &model{t: t, store: newFake(), seals: map[uint64]string{}}
+	m.store.noWalk = rapid.Bool().Draw(t, "no walker")
+	m.open()
+	defer func() { _ = m.w.Close(context.Background()) }()
+	t.Repeat(map[string]func(*rapid.T){
+		"append": m.append, "append more": m.append, "read": m.readOne, "read more": m.readOne,
+		"trim": m.trim, "reread": m.reread, "seal": m.seal, "crash": m.crash, "restart": m.restart, "": m.check,
 	})
 }

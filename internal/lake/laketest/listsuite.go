@@ -109,7 +109,8 @@ func testDirs(t *testing.T, b lake.Bucket) {
 	putAll(t, b, all)
 	stop := errors.New("stop")
 	for prefix, want := range map[string][]string{
-		"": {"a-/", "a/", "c/", "p/"}, "a/": {"a/B/", "a/b-c/", "a/b/", "a/b0/"}, "a/b0/": {"a/b0/x/"}, "p/": many, "none/": nil, "c/": nil,
+		"": {"a-/", "a/", "b", "c/", "p/"}, "a/": {"a/B/", "a/b-c/", "a/b.d", "a/b/", "a/b0/"}, "a/b0/": {"a/b0/x/"},
+		"p/": many, "none/": nil, "c/": {"c/1"}, "b/": nil, "c/1/": nil,
 	} {
 		var got []string
 		if err := b.Dirs(t.Context(), prefix, func(dir string) error { got = append(got, dir); return nil }); err != nil {

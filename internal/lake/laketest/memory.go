@@ -266,8 +266,12 @@ func (m *Memory) Dirs(ctx context.Context, prefix string, visit func(dir string)
 	var dirs []string
 	m.mu.Lock()
 	for _, k := range m.keysLocked(prefix, "") {
-		if name, _, ok := strings.Cut(k[len(prefix):], "/"); ok {
-			dirs = append(dirs, prefix+name+"/")
+		name, _, below := strings.Cut(k[len(prefix):], "/")
+		if below {
+			name += "/"
+		}
+		if name != "" {
+			dirs = append(dirs, prefix+name)
 		}
 	}
 	m.mu.Unlock()

@@ -34,6 +34,9 @@ type Sender interface {
 
 // Progress counts what was done so far. It may be read at any time.
 type Progress struct {
+	Found      atomic.Int64 // partitions that are selected
+	Discovered atomic.Bool  // all of them are found
+
 	Windows, Records, Requests, Bytes atomic.Int64
 	Refused                           atomic.Int64 // of requests that were taken
 	Skipped                           atomic.Int64
@@ -55,7 +58,7 @@ type Partition struct {
 // comes before the damage, then goes on with the next partition. An error means
 // that the replay ended early; what was sent until then is in state.
 func Lake(ctx context.Context, l *lake.Lake, to Sender, state *State, o Options, p *Progress) ([]Partition, error) {
-	ids, err := partitions(ctx, l, o.Selection)
+	ids, err := partitions(ctx, l, o.Selection, p)
 	if err != nil {
 		return nil, err
 	}

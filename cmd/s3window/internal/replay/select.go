@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/s3window/s3window/cmd/s3window/internal/levels"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -25,39 +26,30 @@ func (s Selection) String() string {
 	return fmt.Sprintf("received from %d to %d, k from %d to %d", s.From, s.To, s.FirstK, s.LastK)
 }
 
-func (s Selection) partition(id partition.ID) bool {
-	return (s.Sink == "" || s.Sink == id.Sink) && (s.Tenant == "" || s.Tenant == id.Tenant) && (s.Signal == "" || s.Signal == id.Signal)
-}
-
 func (s Selection) window(m lake.Manifest) bool {
 	return (s.From == 0 || m.End > s.From) && (s.To == 0 || m.Start < s.To)
 }
 
 var errStop = errors.New("stop")
 
-// partitions returns the partitions that have a manifest and are selected, in
-// order. It skips from one to the next, so it costs one listing each.
-func partitions(ctx context.Context, l *lake.Lake, s Selection) (ids []partition.ID, err error) {
-	prefix, after := partition.SystemPrefix(l.Prefix())+"sink=", ""
-	for {
-		first := ""
-		err := l.Bucket().List(ctx, prefix, after, func(i lake.Info) error {
-			first = i.Key
-			return errStop
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			return nil, fmt.Errorf("list %q: %w", prefix, err)
-		}
-		if first == "" {
-			return ids, nil
-		}
-		after = first
-		if id, _, err := partition.ParseManifestKey(l.Prefix(), first); err == nil {
-			// '0' comes behind '/', and so behind all of the partition's keys.
-			after = strings.TrimSuffix(partition.ManifestPrefix(l.Prefix(), id), "/") + "0"
-			if s.partition(id) && !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
+// listings is how many levels of a lake are listed at once.
+const listings = 16
+
+// partitions returns the partitions that have a commit log and are selected, in
+// the order of their keys.
+func partitions(ctx context.Context, l *lake.Lake, s Selection, p *Progress) ([]partition.ID, error) {
+	var ids []partition.ID
+	w := levels.Walk{Bucket: l.Bucket(), Prefix: l.Prefix(), Workers: listings, Sink: s.Sink, Tenant: s.Tenant}
+	w.Found = func(id partition.ID) {
+		if s.Signal == "" || s.Signal == id.Signal {
+			ids = append(ids, id)
+			p.Found.Add(1)
 		}
 	}
+	if err := w.Logs(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(ids, func(a, b partition.ID) int { return strings.Compare(a.String(), b.String()) })
+	p.Discovered.Store(true)
+	return ids, nil
 }

@@ -20,14 +20,12 @@ const maxManifest = 64 << 20
 // commitLog verifies one partition's commit log.
 type commitLog struct {
 	*verifier
-	id      partition.ID
-	listed  map[string]listed // data objects of the table, by key
-	named   map[string]string // objects that manifests of the table name: key -> manifest key
-	writers map[string]int64  // how far each writer is committed
-	out     *Partition
+	tableFacts
+	id  partition.ID
+	out *Partition
 
 	heads  []head
-	folded map[string]committed // how far this log alone commits each writer
+	folded map[string]committed // how far this log commits each writer
 
 	prev  string // SHA-256 of the manifest before; "" where unknown
 	holes bool   // a manifest could not be taken into account: what follows may start later than known
@@ -71,7 +69,6 @@ func (c *commitLog) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.out.Writers = len(c.writers)
 	c.behindHeads()
 	return nil
 }
@@ -79,7 +76,7 @@ func (c *commitLog) verify(ctx context.Context) error {
 // list returns the keys of the manifests in the order of k.
 func (c *commitLog) list(ctx context.Context) ([]string, error) {
 	var keys []string
-	prefix := partition.ManifestPrefix(c.prefix, c.id)
+	prefix := partition.SystemPrefix(c.prefix) + c.id.String() + "/"
 	err := c.bucket.List(ctx, prefix, "", func(i lake.Info) error {
 		if _, _, err := partition.ParseManifestKey(c.prefix, i.Key); err != nil {
 			c.notes = append(c.notes, found(Stray, i.Key, "stands among the commit logs and is no manifest"))

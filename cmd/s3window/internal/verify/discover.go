@@ -2,37 +2,41 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/s3window/s3window/cmd/s3window/internal/levels"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
 
-var errStop = errors.New("stop listing")
-
 // discover finds every partition with a manifest, a head or a data object, and the
-// keys that stand where only theirs should. It skips from one partition to the
-// next, so it costs one listing each.
+// keys that stand where only theirs should.
 func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding, error) {
 	logs := map[table][]string{}
 	strays := []Finding{}
-	system := partition.SystemPrefix(v.prefix) + "sink="
-	err := v.skip(ctx, system, func(key string) string {
-		id, _, err := partition.ParseManifestKey(v.prefix, key)
-		if err != nil {
-			strays = append(strays, found(Stray, key, "stands among the commit logs and is no manifest"))
-			return key
-		}
+	w := levels.Walk{Bucket: v.bucket, Prefix: v.prefix, Workers: v.Workers}
+	// Objects first: those of a new partition are then met by its manifests.
+	w.Found = func(id partition.ID) {
+		logs[table{id.Tenant, id.Signal}] = nil // objects, and maybe no manifest yet
+		v.progress.Found.Add(1)
+	}
+	w.Stray = func(key string) {
+		strays = append(strays, found(Stray, key, "stands among the data objects and is none of a partition's"))
+	}
+	if err := w.Data(ctx); err != nil {
+		return nil, nil, err
+	}
+	w.Found = func(id partition.ID) {
 		t := table{id.Tenant, id.Signal}
-		if !slices.Contains(logs[t], id.Sink) {
-			logs[t] = append(logs[t], id.Sink)
-		}
-		return behind(partition.ManifestPrefix(v.prefix, id))
-	})
-	if err != nil {
+		logs[t] = append(logs[t], id.Sink)
+		v.progress.Found.Add(1)
+	}
+	w.Stray = func(key string) {
+		strays = append(strays, found(Stray, key, "stands among the commit logs and is none of a partition's"))
+	}
+	if err := w.Logs(ctx); err != nil {
 		return nil, nil, err
 	}
 	for id, known := range v.heads {
@@ -40,46 +44,19 @@ func (v *verifier) discover(ctx context.Context) (map[table][]string, []Finding,
 			logs[t] = append(logs[t], id.Sink)
 		}
 	}
-	err = v.skip(ctx, v.dataPrefix(), func(key string) string {
-		id, _, err := partition.ParseObjectKey(v.prefix, key)
-		if err != nil {
-			strays = append(strays, found(Stray, key, "stands among the data objects and is none (%v)", err))
-			return key
-		}
-		t := table{id.Tenant, id.Signal}
-		logs[t] = slices.Clip(logs[t]) // an entry without sinks: objects, and no manifest yet
-		return behind(partition.DataPrefix(v.prefix, id))
-	})
-	return logs, strays, err
+	partitions := int64(0)
+	for _, sinks := range logs {
+		slices.Sort(sinks)
+		partitions += int64(max(len(sinks), 1))
+	}
+	v.progress.Found.Store(partitions)
+	v.progress.Discovered.Store(true)
+	return logs, strays, nil
 }
 
 // dataPrefix is what the keys of all data objects begin with.
 func (v *verifier) dataPrefix() string {
 	return strings.TrimSuffix(partition.SystemPrefix(v.prefix), "_s3window/") + "tenant="
-}
-
-// behind is a key that sorts behind everything below prefix and before what
-// follows it; '0' comes after '/'.
-func behind(prefix string) string { return strings.TrimSuffix(prefix, "/") + "0" }
-
-// skip calls next with the first key below prefix, then with the first key
-// behind what next returned, and so on.
-func (v *verifier) skip(ctx context.Context, prefix string, next func(key string) (after string)) error {
-	after := ""
-	for {
-		first := ""
-		err := v.bucket.List(ctx, prefix, after, func(i lake.Info) error {
-			first = i.Key
-			return errStop
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			return fmt.Errorf("list %q: %w", prefix, err)
-		}
-		if first == "" {
-			return nil
-		}
-		after = next(first)
-	}
 }
 
 // listed is what a listing says of an object.

@@ -41,6 +41,7 @@ func (v *verifier) readHeads(ctx context.Context) (heads, error) {
 	err := v.bucket.List(ctx, prefix, "", func(i lake.Info) error {
 		g.Go(func() error {
 			name, content, err := v.readHead(ctx, i.Key, strings.TrimPrefix(i.Key, prefix))
+			v.progress.Heads.Add(1)
 			if err != nil {
 				return fmt.Errorf("read head %q: %w", i.Key, err)
 			}

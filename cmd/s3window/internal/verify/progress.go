@@ -10,6 +10,9 @@ import (
 
 // Progress counts what was done so far. It may be read at any time.
 type Progress struct {
+	Heads, Found atomic.Int64 // heads read, and partitions found
+	Discovered   atomic.Bool  // all of them are
+
 	Partitions, Manifests, Objects, Bytes atomic.Int64
 	Skipped, SkippedBytes                 atomic.Int64 // of Objects, and their bytes: judged by an earlier run
 	Hashed                                atomic.Int64 // rows, in search of duplicates

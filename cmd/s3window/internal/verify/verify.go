@@ -102,7 +102,7 @@ func (v *verifier) all(ctx context.Context, logs map[table][]string, report *Rep
 			if err != nil {
 				return err
 			}
-			v.progress.Partitions.Add(int64(len(sinks)))
+			v.progress.Partitions.Add(int64(max(len(sinks), 1)))
 			mu.Lock()
 			defer mu.Unlock()
 			report.add(p)
@@ -143,21 +143,18 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 		return nil, err
 	}
 	named := map[string]string{}
-	ends := map[string]int64{}
-	doubtful := false
-	for _, sink := range sinks {
-		c := &commitLog{
-			verifier: v, id: t.id(sink), heads: v.heads[t.id(sink)], folded: map[string]committed{}, listed: listed, named: named, writers: ends,
-			out: &Partition{Sink: sink, Tenant: t.tenant, Signal: string(t.signal)},
-		}
-		if err := c.verify(ctx); err != nil {
-			return nil, fmt.Errorf("verify %s: %w", c.id, err)
-		}
-		c.out.Damage = len(c.damage)
-		out.logs = append(out.logs, c.out)
-		out.damage = append(out.damage, c.damage...)
-		out.notes = append(out.notes, c.notes...)
+	logs, err := v.logs(ctx, t, sinks, tableFacts{listed: listed, named: named})
+	if err != nil {
+		return nil, err
+	}
+	ends, doubtful := map[string]int64{}, false
+	for _, c := range logs {
+		out.take(c)
 		doubtful = doubtful || c.doubtful
+		// A queue commits in the order of its stamps, whatever sink they go to.
+		for writer, is := range c.folded {
+			ends[writer] = max(ends[writer], is.End)
+		}
 	}
 	for key, is := range listed {
 		if _, ok := named[key]; !ok {
@@ -171,6 +168,42 @@ func (v *verifier) table(ctx context.Context, t table, sinks []string) (*partiti
 		return nil, fmt.Errorf("find duplicates of tenant %q, %s: %w", t.tenant, t.signal, err)
 	}
 	return out, nil
+}
+
+// tableFacts are what the logs of a table share.
+type tableFacts struct {
+	listed map[string]listed // data objects of the table, by key
+	named  map[string]string // objects that manifests of the table name: key -> manifest key
+	spans  spans             // of the windows of the table
+}
+
+// logs verifies the commit logs of a table, one after the other.
+func (v *verifier) logs(ctx context.Context, t table, sinks []string, facts tableFacts) ([]*commitLog, error) {
+	if len(sinks) > 1 {
+		facts.spans = spans{}
+	}
+	var logs []*commitLog
+	for _, sink := range sinks {
+		id := t.id(sink)
+		c := &commitLog{
+			verifier: v, id: id, tableFacts: facts, heads: v.heads[id], folded: map[string]committed{},
+			out: &Partition{Sink: sink, Tenant: t.tenant, Signal: string(t.signal)},
+		}
+		if err := c.verify(ctx); err != nil {
+			return nil, fmt.Errorf("verify %s: %w", id, err)
+		}
+		logs = append(logs, c)
+	}
+	facts.spans.overlaps()
+	return logs, nil
+}
+
+// take adds the outcome of a log.
+func (p *partitionReport) take(c *commitLog) {
+	c.out.Writers, c.out.Damage = len(c.folded), len(c.damage)
+	p.logs = append(p.logs, c.out)
+	p.damage = append(p.damage, c.damage...)
+	p.notes = append(p.notes, c.notes...)
 }
 
 func (p *partitionReport) records() (n int64) {

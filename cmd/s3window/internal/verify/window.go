@@ -14,7 +14,7 @@ import (
 // windows, and takes it into account.
 func (c *commitLog) window(key string, m lake.Manifest) {
 	c.order(key, m)
-	c.writers[m.Writer] = max(c.writers[m.Writer], m.End)
+	c.spans.add(c, m)
 	c.folded[m.Writer] = committed{End: m.End, K: m.K}
 	c.recent(key, m)
 	c.times(key, m)
@@ -37,9 +37,10 @@ func (c *commitLog) window(key string, m lake.Manifest) {
 	}
 }
 
-// order checks that the windows of a writer follow one another.
+// order checks that the windows of a writer follow one another in this log.
 func (c *commitLog) order(key string, m lake.Manifest) {
-	end, known := c.writers[m.Writer]
+	before, known := c.folded[m.Writer]
+	end := before.End
 	switch {
 	case known && m.Start < end:
 		c.fail(found(Overlap, key, "window [%d, %d) of writer %s begins before %d, where its windows before it end: records may be twice",

@@ -1,4 +1,4 @@
-package main
+package odd
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func times() []pcommon.Timestamp {
 	return []pcommon.Timestamp{0, 1, 999, 1789990000123456789, math.MaxInt64, 1 << 63, math.MaxUint64}
 }
 
-func hostileLogs() (out [][]byte) {
+func logs() (out [][]byte) {
 	add := func(fill func(plog.ResourceLogs, plog.ScopeLogs, plog.LogRecord)) {
 		x := plog.NewLogs()
 		rl := x.ResourceLogs().AppendEmpty()
@@ -77,7 +77,7 @@ func bodies() []func(pcommon.Value) {
 	}
 }
 
-func hostileTraces() (out [][]byte) {
+func traces() (out [][]byte) {
 	add := func(fill func(ptrace.ResourceSpans, ptrace.ScopeSpans, ptrace.Span)) {
 		x := ptrace.NewTraces()
 		rs := x.ResourceSpans().AppendEmpty()
@@ -138,7 +138,7 @@ func hostileTraces() (out [][]byte) {
 	return out
 }
 
-func hostileMetrics() (out [][]byte) {
+func metrics() (out [][]byte) {
 	add := func(fill func(pmetric.ResourceMetrics, pmetric.ScopeMetrics, pmetric.Metric)) {
 		x := pmetric.NewMetrics()
 		rm := x.ResourceMetrics().AppendEmpty()
