@@ -6,9 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/s3window/s3window/internal/encode/jsonl"
 	"github.com/s3window/s3window/internal/encode/otlp"
-	"github.com/s3window/s3window/internal/encode/route"
 )
 
 // panicError is a panic of the encoder over the entries that it was given.
@@ -30,14 +28,19 @@ func refused(err error) bool { return errors.Is(err, otlp.ErrMalformed) || panic
 // attempt encodes entries and files them, all of them or none.
 func (e *Encoder) attempt(entries []Entry) (Staged, error) {
 	return e.guarded(entries, func() (Staged, error) {
+		for _, x := range entries {
+			if len(x.Payload) > maxPayload {
+				return Staged{}, fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(x.Payload), maxPayload)
+			}
+		}
 		if e.router == nil {
 			return e.encode(entries)
 		}
-		in := make([]route.Entry, len(entries))
-		for i, x := range entries {
-			in[i] = route.Entry(x)
+		dealt, err := e.router.Split(entries)
+		if err != nil {
+			return Staged{}, err
 		}
-		return e.file(e.router.Split(in))
+		return e.file(dealt)
 	})
 }
 
@@ -58,7 +61,7 @@ func (e *Encoder) encode(entries []Entry) (out Staged, err error) {
 func (e *Encoder) check(entries []Entry) error {
 	_, err := e.guarded(entries, func() (Staged, error) {
 		if e.lines != nil {
-			return Staged{}, e.lines.Check(toLines(entries))
+			return Staged{}, e.lines.Check(entries)
 		}
 		s, err := e.take()
 		if err != nil {
@@ -100,13 +103,4 @@ func panicOrigin() string {
 			return "the runtime"
 		}
 	}
-}
-
-// toLines returns entries as package jsonl has them.
-func toLines(entries []Entry) []jsonl.Entry {
-	in := make([]jsonl.Entry, len(entries))
-	for i, x := range entries {
-		in[i] = jsonl.Entry(x)
-	}
-	return in
 }

@@ -31,16 +31,19 @@ func (a *rowAttributes) classify(key []byte) int32 {
 	return 0
 }
 
-// put puts a KeyValue message of the row under construction into its promoted
-// column or the map.
-func (a *rowAttributes) put(kv []byte) int {
+// Attribute implements otlp.AttributeSink: it puts an attribute of the row under
+// construction into its promoted column or the map.
+func (a *rowAttributes) Attribute(kv []byte) int {
 	key, value, at := otlp.KeyValue(kv)
 	if at < 0 {
 		return at
 	}
-	v, at := otlp.ParseValue(value)
-	if at < 0 {
-		return at
+	v := otlp.Value{Kind: otlp.String}
+	var short bool
+	if v.Raw, short = otlp.ShortString(value); !short {
+		if v, at = otlp.ParseValue(value); at < 0 {
+			return at
+		}
 	}
 	k := a.entries.Find(key)
 	if k.Class != 0 && a.promoted[k.Class-1].take(v) {
@@ -48,8 +51,18 @@ func (a *rowAttributes) put(kv []byte) int {
 	}
 	a.entries.Key(k, key)
 	a.letters = append(a.letters, byte(v.Kind))
-	a.text, at = putText(a.entries, v, a.text)
-	return at
+	switch v.Kind {
+	case otlp.String:
+		a.entries.String(v.Raw)
+	case otlp.Int:
+		a.entries.Int(v.Int())
+	default:
+		if a.text, at = v.AppendText(a.text[:0]); at < 0 {
+			return at
+		}
+		a.entries.String(a.text)
+	}
+	return 0
 }
 
 func (a *rowAttributes) endRow() {
@@ -74,15 +87,18 @@ func newElementAttributes(l *parquet.List) elementAttributes {
 	return elementAttributes{entries: l.Map("attributes"), types: l.Label("attributes_types")}
 }
 
-// put is rowAttributes.put for the element under construction.
-func (a *elementAttributes) put(kv []byte) int {
+// Attribute implements otlp.AttributeSink for the element under construction.
+func (a *elementAttributes) Attribute(kv []byte) int {
 	key, value, at := otlp.KeyValue(kv)
 	if at < 0 {
 		return at
 	}
-	v, at := otlp.ParseValue(value)
-	if at < 0 {
-		return at
+	v := otlp.Value{Kind: otlp.String}
+	var short bool
+	if v.Raw, short = otlp.ShortString(value); !short {
+		if v, at = otlp.ParseValue(value); at < 0 {
+			return at
+		}
 	}
 	a.entries.Key(a.entries.Find(key), key)
 	a.letters = append(a.letters, byte(v.Kind))

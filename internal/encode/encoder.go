@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/s3window/s3window/internal/encode/jsonl"
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/parquet"
 	"github.com/s3window/s3window/internal/encode/route"
 )
@@ -18,10 +19,7 @@ const Version = "s3window/0.1.0 parquet-go/0.32.0"
 const ScratchBytes = 32 << 20
 
 // Entry is one OTLP request as it stands in the WAL.
-type Entry struct {
-	Payload    []byte // Export…ServiceRequest, which is LogsData on the wire
-	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
-}
+type Entry = otlp.Entry
 
 // Staged is encoded row groups or lines, ready to be assembled.
 type Staged struct {

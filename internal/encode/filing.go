@@ -49,9 +49,6 @@ const (
 
 // file encodes or carries every piece.
 func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
-	if len(d.Rejected) > 0 {
-		return Staged{}, d.Rejected[0].Err
-	}
 	out.Skewed, out.Refiled = d.Skewed, d.Refiled
 	var small []route.Piece
 	for _, p := range d.Pieces {
@@ -59,7 +56,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 			small = append(small, p)
 			continue
 		}
-		s, err := e.encode(toEntries(p.Entries))
+		s, err := e.encode(p.Entries)
 		if err != nil {
 			return Staged{}, err
 		}
@@ -82,7 +79,7 @@ func (e *Encoder) carry(out *Staged, small []route.Piece) error {
 	}
 	var all []Entry
 	for _, p := range small {
-		all = append(all, toEntries(p.Entries)...)
+		all = append(all, p.Entries...)
 	}
 	s, err := e.encode(all)
 	if err != nil {
@@ -113,20 +110,12 @@ func (out *Staged) add(s Staged) {
 	out.Replaced += s.Replaced
 }
 
-func toEntries(in []route.Entry) []Entry {
-	out := make([]Entry, len(in))
-	for i, e := range in {
-		out[i] = Entry(e)
-	}
-	return out
-}
-
 // carrier packs what is carried; it keeps its memory from call to call.
 type carrier struct{ raw, packed []byte }
 
 // pack packs entries: for each the length of its payload, when it was received,
 // and the payload; all of it in one S2 block, which has no capacity beyond it.
-func (k *carrier) pack(entries []route.Entry) []byte {
+func (k *carrier) pack(entries []Entry) []byte {
 	k.raw = k.raw[:0]
 	for _, e := range entries {
 		k.raw = binary.AppendUvarint(k.raw, uint64(len(e.Payload)))

@@ -22,7 +22,7 @@ func newLines(s Spec) (*jsonl.Encoder, error) {
 }
 
 func (e *Encoder) stageLines(entries []Entry) (Staged, error) {
-	s, err := e.lines.Stage(toLines(entries))
+	s, err := e.lines.Stage(entries)
 	if err != nil {
 		return Staged{}, err
 	}

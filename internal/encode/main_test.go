@@ -31,6 +31,10 @@ func newTestEncoder(t testing.TB, spec Spec) *Encoder {
 	return e
 }
 
+func entry(payload []byte, received int64) Entry {
+	return Entry{Payload: payload, ReceivedAt: received}
+}
+
 func stage(t testing.TB, e *Encoder, entries []Entry) Staged {
 	t.Helper()
 	s, err := e.Stage(entries)

@@ -12,6 +12,7 @@ import (
 type metrics struct {
 	runs
 	metric metricColumns
+	record otlp.Point
 
 	ts, start, time, received        *parquet.Int64
 	attributes                       rowAttributes
@@ -22,9 +23,8 @@ type metrics struct {
 	scale, zeroCount, zeroThreshold  *parquet.OptionalNumber
 	positiveOffset, negativeOffset   *parquet.OptionalNumber
 	positiveBuckets, negativeBuckets *parquet.NumberList
-	quantiles                        *parquet.List
-	quantile, quantileValue          *parquet.ListNumber
-	exemplars                        exemplars
+	quantiles                        quantiles
+	exemplars                        *exemplars
 }
 
 // metricColumnNames are the columns of the schema before the promoted ones, in
@@ -68,21 +68,20 @@ func newMetrics(t *parquet.Table, columns []Column) *metrics {
 	x.positiveBuckets = t.Int64List("positive_bucket_counts")
 	x.negativeOffset = t.OptionalInt32("negative_offset")
 	x.negativeBuckets = t.Int64List("negative_bucket_counts")
-	x.quantiles = t.List("quantiles")
-	x.quantile = x.quantiles.Double("quantile")
-	x.quantileValue = x.quantiles.Double("value")
+	x.quantiles = newQuantiles(t)
 	x.exemplars = newExemplars(t)
 	x.attributes.promoted = x.columns(columns)
 	return x
 }
 
 func (x *metrics) held() int {
-	return x.runs.held() + x.metric.known.Held() + x.attributes.held() + x.exemplars.attributes.held()
+	return x.runs.held() + x.metric.known.Held() + x.record.Held() + x.attributes.held() + x.exemplars.attributes.held()
 }
 
 func (x *metrics) reset() {
 	x.runs.reset()
 	x.metric.known.Reset()
+	x.record.Release()
 	x.attributes.reset()
 	x.exemplars.attributes.reset()
 }
@@ -106,7 +105,7 @@ func (x *metrics) points(s *stager, b []byte, received int64) error {
 			}
 			from = 0
 		}
-		if at := x.point(s, m.Kind, points.Point, received); at < 0 {
+		if at := x.put(s, m.Kind, points.Point, received); at < 0 {
 			return otlp.Fault(at)
 		}
 	}

@@ -5,15 +5,14 @@ import (
 	"github.com/s3window/s3window/internal/encode/parquet"
 )
 
-// put adds the row of a point whose attributes, exemplars and other lists, but
-// for exponential buckets, are in their columns already.
-func (x *metrics) put(s *stager, kind uint64, p *otlp.Point, received int64, size int) int {
-	ts := received
-	if p.Time != 0 {
-		ts = int64(p.Time / 1000)
+// put adds the row of a data point. It returns a fault if the point is
+// malformed; the row group is then lost.
+func (x *metrics) put(s *stager, kind uint64, b []byte, received int64) int {
+	p := &x.record
+	if at := p.Parse(kind, b, x); at < 0 {
+		return at
 	}
-	s.minTime, s.maxTime = min(s.minTime, ts), max(s.maxTime, ts)
-	x.ts.Add(ts)
+	x.ts.Add(s.time(p.Nanos(), received))
 	x.start.Add(int64(p.Start))
 	x.time.Add(int64(p.Time))
 	x.received.Add(received)
@@ -24,28 +23,32 @@ func (x *metrics) put(s *stager, kind uint64, p *otlp.Point, received int64, siz
 		set(x.valueDouble, p.Has&otlp.HasDouble != 0, p.Number)
 		set(x.valueInt, p.Has&otlp.HasInt != 0, p.Number)
 	case otlp.ExponentialHistogram:
-		if at := x.putExponential(p); at < 0 {
-			return at
-		}
+		x.scale.Set(int64(p.Scale))
+		x.zeroCount.Set(int64(p.ZeroCount))
+		x.zeroThreshold.Set(int64(p.Zero))
+		x.positiveOffset.Set(int64(p.Positive.Offset))
+		x.negativeOffset.Set(int64(p.Negative.Offset))
 		fallthrough
-	case otlp.Histogram:
+	default:
 		x.count.Set(int64(p.Count))
 		set(x.sum, p.Has&otlp.HasSum != 0, p.Sum)
 		set(x.low, p.Has&otlp.HasMin != 0, p.Min)
 		set(x.high, p.Has&otlp.HasMax != 0, p.Max)
-	default:
-		x.count.Set(int64(p.Count))
-		x.sum.Set(int64(p.Sum))
 	}
-	x.bucketCounts.EndRow()
-	x.bounds.EndRow()
-	x.positiveBuckets.EndRow()
-	x.negativeBuckets.EndRow()
-	x.quantiles.EndRow()
+	putFixed(x.bucketCounts, p.BucketCounts)
+	putFixed(x.bounds, p.Bounds)
+	putVarints(x.positiveBuckets, p.Positive.Counts)
+	putVarints(x.negativeBuckets, p.Negative.Counts)
+	x.quantiles.list.EndRow()
 	x.exemplars.list.EndRow()
-	x.table.EndRow(size)
+	x.table.EndRow(len(b))
 	return 0
 }
+
+// These implement otlp.PointSink.
+func (x *metrics) Attribute(kv []byte) int     { return x.attributes.Attribute(kv) }
+func (x *metrics) Exemplar(message []byte) int { return x.exemplars.put(message) }
+func (x *metrics) Quantile(message []byte) int { return x.quantiles.put(message) }
 
 func set(c *parquet.OptionalNumber, present bool, bits uint64) {
 	if present {
@@ -53,78 +56,42 @@ func set(c *parquet.OptionalNumber, present bool, bits uint64) {
 	}
 }
 
-func (x *metrics) putExponential(p *otlp.Point) int {
-	x.scale.Set(int64(p.Scale))
-	x.zeroCount.Set(int64(p.ZeroCount))
-	x.zeroThreshold.Set(int64(p.Zero))
-	if at := putBuckets(p.Positive, x.positiveOffset, x.positiveBuckets); at < 0 {
+func putFixed(c *parquet.NumberList, numbers otlp.Fixed64s) {
+	for n := range numbers.All() {
+		c.Add(int64(n))
+	}
+	c.EndRow()
+}
+
+func putVarints(c *parquet.NumberList, numbers otlp.Varints) {
+	for n := range numbers.All() {
+		c.Add(int64(n))
+	}
+	c.EndRow()
+}
+
+// quantiles is the column of the quantiles of summaries.
+type quantiles struct {
+	list            *parquet.List
+	quantile, value *parquet.ListNumber
+}
+
+func newQuantiles(t *parquet.Table) (q quantiles) {
+	q.list = t.List("quantiles")
+	q.quantile = q.list.Double("quantile")
+	q.value = q.list.Double("value")
+	return q
+}
+
+// put adds a ValueAtQuantile message to the list of the row under construction.
+func (q *quantiles) put(message []byte) int {
+	var x otlp.Quantile
+	if at := x.Parse(message); at < 0 {
 		return at
 	}
-	return putBuckets(p.Negative, x.negativeOffset, x.negativeBuckets)
-}
-
-// putBuckets puts a Buckets message of an exponential histogram.
-func putBuckets(b []byte, offset *parquet.OptionalNumber, counts *parquet.NumberList) int {
-	first := int32(0)
-	for i := 0; i < len(b); {
-		var tag, n uint64
-		tag, i = otlp.Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 1<<3|0:
-			n, i = otlp.Uvarint(b, i)
-			first = otlp.Zigzag32(n)
-		case tag == 2<<3|0:
-			if n, i = otlp.Uvarint(b, i); i >= 0 {
-				counts.Add(int64(n))
-			}
-		case tag == 2<<3|2:
-			i = message(b, i, func(packed []byte) int { return putVarints(packed, counts) })
-		default:
-			i = otlp.Skip(b, i, tag, 1<<1|1<<2)
-		}
-		if i < 0 {
-			return i
-		}
-	}
-	offset.Set(int64(first))
-	return 0
-}
-
-func putVarints(packed []byte, to *parquet.NumberList) (i int) {
-	for i < len(packed) {
-		var n uint64
-		if n, i = otlp.Uvarint(packed, i); i < 0 {
-			return i
-		}
-		to.Add(int64(n))
-	}
-	return i
-}
-
-// putQuantile adds a ValueAtQuantile message to the list of the row under
-// construction.
-func (x *metrics) putQuantile(b []byte) int {
-	var quantile, value uint64
-	for i := 0; i < len(b); {
-		var tag uint64
-		tag, i = otlp.Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 1<<3|1:
-			quantile, i = otlp.Fixed64(b, i)
-		case tag == 2<<3|1:
-			value, i = otlp.Fixed64(b, i)
-		default:
-			i = otlp.Skip(b, i, tag, 1<<1|1<<2)
-		}
-		if i < 0 {
-			return i
-		}
-	}
-	x.quantile.Add(int64(quantile))
-	x.quantileValue.Add(int64(value))
-	x.quantiles.End()
+	q.quantile.Add(int64(x.Quantile))
+	q.value.Add(int64(x.Value))
+	q.list.End()
 	return 0
 }
 
@@ -137,7 +104,8 @@ type exemplars struct {
 	attributes            elementAttributes
 }
 
-func newExemplars(t *parquet.Table) (e exemplars) {
+func newExemplars(t *parquet.Table) *exemplars {
+	e := &exemplars{}
 	e.list = t.List("exemplars")
 	e.time = e.list.Int64("time_unix_nano")
 	e.valueDouble = e.list.OptionalDouble("value_double")
@@ -148,51 +116,21 @@ func newExemplars(t *parquet.Table) (e exemplars) {
 	return e
 }
 
-const knownExemplarFields = 1<<8 - 1<<2
-
 // put adds an Exemplar message to the list of the row under construction.
-func (e *exemplars) put(b []byte) int {
-	var time, value uint64
-	var has uint8
-	var traceID, spanID []byte
-	for i := 0; i < len(b); {
-		var tag uint64
-		tag, i = otlp.Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 2<<3|1:
-			time, i = otlp.Fixed64(b, i)
-		case tag == 3<<3|1:
-			has = otlp.HasDouble
-			value, i = otlp.Fixed64(b, i)
-		case tag == 4<<3|2:
-			spanID, i = otlp.Bytes(b, i)
-		case tag == 5<<3|2:
-			traceID, i = otlp.Bytes(b, i)
-		case tag == 6<<3|1:
-			has = otlp.HasInt
-			value, i = otlp.Fixed64(b, i)
-		case tag == 7<<3|2:
-			i = message(b, i, e.attributes.put)
-		default:
-			i = otlp.Skip(b, i, tag, knownExemplarFields)
-		}
-		if i < 0 {
-			return i
-		}
+func (e *exemplars) put(message []byte) int {
+	var x otlp.Exemplar
+	if at := x.Parse(message, &e.attributes); at < 0 {
+		return at
 	}
-	if !validID(&traceID, 16) || !validID(&spanID, 8) {
-		return otlp.BadID
-	}
-	e.time.Add(int64(time))
-	switch has {
+	e.time.Add(int64(x.Time))
+	switch x.Has {
 	case otlp.HasDouble:
-		e.valueDouble.Set(int64(value))
+		e.valueDouble.Set(int64(x.Number))
 	case otlp.HasInt:
-		e.valueInt.Set(int64(value))
+		e.valueInt.Set(int64(x.Number))
 	}
-	e.traceID.Add(traceID)
-	e.spanID.Add(spanID)
+	e.traceID.Add(x.TraceID)
+	e.spanID.Add(x.SpanID)
 	e.attributes.end()
 	e.list.End()
 	return 0

@@ -14,8 +14,8 @@ type traces struct {
 	state, name, kind, status, message          *parquet.Label
 	flags, dropped, droppedEvents, droppedLinks *parquet.Number
 	attributes                                  rowAttributes
-	events                                      spanEvents
-	links                                       spanLinks
+	events                                      *spanEvents
+	links                                       *spanLinks
 
 	kinds, codes otlp.Enum
 	text         []byte
@@ -35,7 +35,7 @@ var traceColumns = [...]string{
 
 func newTraces(t *parquet.Table, columns []Column) *traces {
 	x := &traces{runs: newRuns(t), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes()}
-	x.item = x.span
+	x.item = x.put
 	x.ts = t.Timestamp("ts")
 	x.start = t.Int64("start_time_unix_nano", false)
 	x.end = t.Int64("end_time_unix_nano", false)
@@ -72,51 +72,44 @@ func (x *traces) reset() {
 	x.links.attributes.reset()
 }
 
-// span adds the row of a Span message.
-func (x *traces) span(s *stager, b []byte, received int64) error {
+// put adds the row of a Span message.
+func (x *traces) put(s *stager, b []byte, received int64) error {
 	if x.full() {
 		if err := x.cut(s); err != nil {
 			return err
 		}
 	}
-	var sp otlp.Span
-	for i := 0; i < len(b); {
-		tag := uint64(b[i])
-		if i++; tag >= 0x80 {
-			if tag, i = otlp.Uvarint(b, i-1); i < 0 {
-				return otlp.Fault(i)
-			}
-		}
-		switch tag {
-		case otlp.SpanAttributes<<3 | 2, otlp.SpanEvents<<3 | 2, otlp.SpanLinks<<3 | 2:
-			i = x.nested(tag>>3, b, i)
-		default:
-			i = sp.Field(tag, b, i)
-		}
-		if i < 0 {
-			return otlp.Fault(i)
-		}
+	var r otlp.Span
+	if at := r.Parse(b, x); at < 0 {
+		return otlp.Fault(at)
 	}
-	return otlp.Fault(x.put(s, &sp, received, len(b)))
+	x.ts.Add(s.time(r.Nanos(), received))
+	x.start.Add(int64(r.Start))
+	x.end.Add(int64(r.End))
+	x.duration.Add(r.Duration())
+	x.received.Add(received)
+	x.traceID.Add(r.TraceID)
+	x.spanID.Add(r.SpanID)
+	x.parentID.Add(r.ParentID)
+	x.state.Add(r.State)
+	x.flags.Add(int64(r.Flags))
+	x.name.Add(r.Name)
+	x.text = x.kinds.Append(x.text[:0], r.Kind)
+	x.kind.Add(x.text)
+	x.text = x.codes.Append(x.text[:0], r.StatusCode)
+	x.status.Add(x.text)
+	x.message.Add(r.StatusMessage)
+	x.attributes.endRow()
+	x.dropped.Add(int64(r.Dropped))
+	x.events.list.EndRow()
+	x.droppedEvents.Add(int64(r.DroppedEvents))
+	x.links.list.EndRow()
+	x.droppedLinks.Add(int64(r.DroppedLinks))
+	x.table.EndRow(len(b))
+	return nil
 }
 
-// nested puts an attribute, event or link, whose message stands at b[i:].
-func (x *traces) nested(field uint64, b []byte, i int) int {
-	m, i := otlp.Bytes(b, i)
-	if i < 0 {
-		return i
-	}
-	var at int
-	switch field {
-	case otlp.SpanAttributes:
-		at = x.attributes.put(m)
-	case otlp.SpanEvents:
-		at = x.events.put(m)
-	default:
-		at = x.links.put(m)
-	}
-	if at < 0 {
-		return at
-	}
-	return i
-}
+// These implement otlp.SpanSink.
+func (x *traces) Attribute(kv []byte) int  { return x.attributes.Attribute(kv) }
+func (x *traces) Event(message []byte) int { return x.events.put(message) }
+func (x *traces) Link(message []byte) int  { return x.links.put(message) }

@@ -35,12 +35,6 @@ type Config struct {
 	Columns []Column
 }
 
-// Entry is one OTLP request.
-type Entry struct {
-	Payload    []byte
-	ReceivedAt int64 // microseconds since the epoch
-}
-
 // Staged is the lines of one Stage call, compressed.
 type Staged struct {
 	Segments [][]byte // one frame or member; nothing without rows
@@ -116,7 +110,7 @@ func (e *Encoder) Empty() ([][]byte, error) {
 // Stage encodes the records of entries in their order, all or none: if one is
 // malformed the error wraps otlp.ErrMalformed. Nothing of the payloads is
 // retained. After a panic the Encoder may be used as before.
-func (e *Encoder) Stage(entries []Entry) (Staged, error) {
+func (e *Encoder) Stage(entries []otlp.Entry) (Staged, error) {
 	s, err := e.take()
 	if err != nil {
 		return Staged{}, err
@@ -127,7 +121,7 @@ func (e *Encoder) Stage(entries []Entry) (Staged, error) {
 }
 
 // Check returns the error that Stage returns for entries, without their lines.
-func (e *Encoder) Check(entries []Entry) error {
+func (e *Encoder) Check(entries []otlp.Entry) error {
 	s, err := e.take()
 	if err != nil {
 		return err

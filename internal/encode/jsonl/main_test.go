@@ -3,6 +3,7 @@ package jsonl
 import (
 	"testing"
 
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"go.uber.org/goleak"
 )
 
@@ -18,7 +19,7 @@ func newEncoder(t testing.TB, c Config) *Encoder {
 }
 
 // stage stages entries that are all well-formed.
-func stage(t testing.TB, e *Encoder, entries []Entry) Staged {
+func stage(t testing.TB, e *Encoder, entries []otlp.Entry) Staged {
 	t.Helper()
 	s, err := e.Stage(entries)
 	if err != nil {

@@ -12,14 +12,16 @@ type metrics struct {
 	runs
 	metric        shared // what the points of a metric have in common
 	temporalities otlp.Enum
-	point         point
-	exemplars     list
+	record        otlp.Point
+	exemplars     otlp.Messages // of the next line
+	quantiles     otlp.Messages
+	ofExemplar    attributes
 	starts        stamp // which lie in another second than the points' times
 }
 
 func newMetrics(columns []Column) *metrics {
 	x := &metrics{
-		runs: newRuns(columns), exemplars: newList(), temporalities: otlp.Temporalities(),
+		runs: newRuns(columns), ofExemplar: newAttributes(nil), temporalities: otlp.Temporalities(),
 		metric: shared{field: otlp.MetricMetadata, prefix: "metric", object: "_metadata"},
 	}
 	x.item = x.points
@@ -27,14 +29,20 @@ func newMetrics(columns []Column) *metrics {
 }
 
 func (x *metrics) held() int {
-	return x.runs.held() + x.metric.held() + x.exemplars.held() + x.point.held()
+	return x.runs.held() + x.metric.held() + x.record.Held() + x.exemplars.Held() + x.quantiles.Held() + x.ofExemplar.held()
 }
 
 // group implements rows.
 func (x *metrics) group(out *lines, g *otlp.Group) error {
-	defer x.exemplars.release()
-	defer x.point.release()
+	defer x.release()
 	return x.runs.group(out, g)
+}
+
+func (x *metrics) release() {
+	x.record.Release()
+	for _, m := range []*otlp.Messages{&x.exemplars, &x.quantiles, &x.ofExemplar.sent} {
+		m.Release()
+	}
 }
 
 // points adds the lines of a Metric message. A metric without data points has
@@ -55,12 +63,11 @@ func (x *metrics) points(out *lines, b []byte) error {
 			}
 		}
 		x.attributes.begin()
-		x.exemplars.begin()
-		x.point.begin()
-		if at := x.parse(m.Kind, points.Point); at < 0 {
+		x.exemplars, x.quantiles = x.exemplars[:0], x.quantiles[:0]
+		if at := x.record.Parse(m.Kind, points.Point, x); at < 0 {
 			return otlp.Fault(at)
 		}
-		if at := x.line(out, m.Kind); at < 0 {
+		if at := x.line(out); at < 0 {
 			return otlp.Fault(at)
 		}
 	}
@@ -106,9 +113,9 @@ const (
 )
 
 // line appends the point's line to out.
-func (x *metrics) line(out *lines, kind uint64) int {
-	p := &x.point
-	b, ts := out.begin(p.Time)
+func (x *metrics) line(out *lines) int {
+	p := &x.record
+	b, ts := out.begin(p.Nanos())
 	b = x.starts.appendNanos(append(b, `,"start_time_unix_nano":`...), p.Start)
 	b = out.stamp.appendNanos(append(b, `,"time_unix_nano":`...), p.Time)
 	b = append(append(b, `,"received_at":`...), out.receivedText...)
@@ -119,29 +126,25 @@ func (x *metrics) line(out *lines, kind uint64) int {
 		return at
 	}
 	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(p.Flags), 10)
-	switch kind {
+	switch p.Kind {
 	case otlp.Gauge, otlp.Sum:
 		b = appendSingle(b, p.Has, p.Number)
 		b = append(b, noCount+noBuckets+noExponential+noQuantiles...)
 	case otlp.Histogram:
-		b = p.appendCount(append(b, noValue...))
-		if b, at = p.appendBuckets(b); at >= 0 {
-			b = append(b, noExponential+noQuantiles...)
-		}
+		b = appendBuckets(appendCount(append(b, noValue...), p), p)
+		b = append(b, noExponential+noQuantiles...)
 	case otlp.ExponentialHistogram:
-		b = p.appendCount(append(b, noValue...))
-		if b, at = p.appendExponential(append(b, noBuckets...)); at >= 0 {
-			b = append(b, noQuantiles...)
-		}
+		b = appendCount(append(b, noValue...), p)
+		b = append(appendExponential(append(b, noBuckets...), p), noQuantiles...)
 	default:
-		p.Has = otlp.HasSum
-		b = p.appendCount(append(b, noValue...))
-		b, at = p.appendQuantiles(append(b, noBuckets+noExponential...))
+		b = appendCount(append(b, noValue...), p)
+		b, at = appendQuantiles(append(b, noBuckets+noExponential...), x.quantiles)
 	}
 	if at < 0 {
 		return at
 	}
-	if b, at = x.exemplars.append(append(b, `,"exemplars":[`...), out, appendExemplar); at < 0 {
+	b, at = appendList(append(b, `,"exemplars":[`...), x.exemplars, func(b, m []byte) ([]byte, int) { return x.appendExemplar(b, out, m) })
+	if at < 0 {
 		return at
 	}
 	if out.buf = append(b, ']'); !utf8.Valid(out.buf[from:]) {
@@ -149,4 +152,24 @@ func (x *metrics) line(out *lines, kind uint64) int {
 	}
 	x.rest(out, ts)
 	return 0
+}
+
+// These implement otlp.PointSink.
+func (x *metrics) Attribute(kv []byte) int     { return x.attributes.Attribute(kv) }
+func (x *metrics) Exemplar(message []byte) int { return x.exemplars.Add(message) }
+func (x *metrics) Quantile(message []byte) int { return x.quantiles.Add(message) }
+
+// appendExemplar appends an Exemplar message.
+func (x *metrics) appendExemplar(b []byte, out *lines, m []byte) ([]byte, int) {
+	x.ofExemplar.begin()
+	var e otlp.Exemplar
+	if at := e.Parse(m, &x.ofExemplar); at < 0 {
+		return b, at
+	}
+	b = out.stamp.appendNanos(append(b, `{"time_unix_nano":`...), e.Time)
+	b = appendSingle(b, e.Has, e.Number)
+	b = appendHex(append(b, `,"trace_id":"`...), e.TraceID)
+	b = appendHex(append(b, `","span_id":"`...), e.SpanID)
+	b, at := x.ofExemplar.append(append(b, '"'))
+	return append(b, '}'), at
 }

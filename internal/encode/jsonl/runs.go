@@ -60,7 +60,7 @@ func (r *runs) group(out *lines, g *otlp.Group) (err error) {
 
 // release lets go of the payload.
 func (r *runs) release() {
-	r.attributes.release()
+	r.attributes.sent.Release()
 	r.owner, r.within = nil, otlp.Scope{}
 }
 

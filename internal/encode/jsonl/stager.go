@@ -8,9 +8,6 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// maxPayload bounds an entry, as for the other formats.
-const maxPayload = 256 << 20
-
 // stager is the working memory of one Stage call.
 type stager struct {
 	lines lines
@@ -48,7 +45,7 @@ func (s *stager) held() int { return s.lines.held() + s.rows.held() }
 
 // stage encodes entries without a look ahead. If one is malformed it returns an
 // error, and no lines.
-func (s *stager) stage(entries []Entry) (Staged, error) {
+func (s *stager) stage(entries []otlp.Entry) (Staged, error) {
 	if err := s.walk(entries); err != nil {
 		return Staged{}, err
 	}
@@ -56,13 +53,13 @@ func (s *stager) stage(entries []Entry) (Staged, error) {
 }
 
 // check does what stage does, and throws the lines away.
-func (s *stager) check(entries []Entry) error {
+func (s *stager) check(entries []otlp.Entry) error {
 	err := s.walk(entries)
 	s.lines.drop()
 	return err
 }
 
-func (s *stager) walk(entries []Entry) error {
+func (s *stager) walk(entries []otlp.Entry) error {
 	s.lines.start()
 	for _, e := range entries {
 		if err := s.entry(e); err != nil {
@@ -73,10 +70,7 @@ func (s *stager) walk(entries []Entry) error {
 	return nil
 }
 
-func (s *stager) entry(e Entry) error {
-	if len(e.Payload) > maxPayload {
-		return fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(e.Payload), maxPayload)
-	}
+func (s *stager) entry(e otlp.Entry) error {
 	s.lines.received(e.ReceivedAt)
 	groups := otlp.NewGroups(e.Payload)
 	for groups.Next() {

@@ -10,128 +10,136 @@ import (
 // traces makes the lines of spans.
 type traces struct {
 	runs
-	events, links list
-	kinds, codes  otlp.Enum
+	events, links   otlp.Messages // of the next line
+	ofEvent, ofLink attributes
+	kinds, codes    otlp.Enum
 }
 
 func newTraces(columns []Column) *traces {
 	x := &traces{
-		runs: newRuns(columns), events: newList(), links: newList(), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes(),
+		runs: newRuns(columns), ofEvent: newAttributes(nil), ofLink: newAttributes(nil), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes(),
 	}
-	x.item = x.span
+	x.item = x.line
 	return x
 }
 
-func (x *traces) held() int { return x.runs.held() + x.events.held() + x.links.held() }
+func (x *traces) held() int {
+	return x.runs.held() + x.events.Held() + x.links.Held() + x.ofEvent.held() + x.ofLink.held()
+}
 
 // group implements rows.
 func (x *traces) group(out *lines, g *otlp.Group) error {
-	defer x.events.release()
-	defer x.links.release()
+	defer x.release()
 	return x.runs.group(out, g)
 }
 
-// span adds the line of a Span message.
-func (x *traces) span(out *lines, b []byte) error {
+func (x *traces) release() {
+	for _, m := range []*otlp.Messages{&x.events, &x.links, &x.ofEvent.sent, &x.ofLink.sent} {
+		m.Release()
+	}
+}
+
+// line adds the line of a Span message.
+func (x *traces) line(out *lines, message []byte) error {
 	if err := x.enter(out); err != nil {
 		return err
 	}
 	x.attributes.begin()
-	x.events.begin()
-	x.links.begin()
-	var sp otlp.Span
-	for i := 0; i < len(b); {
-		tag := uint64(b[i])
-		if i++; tag >= 0x80 {
-			if tag, i = otlp.Uvarint(b, i-1); i < 0 {
-				return otlp.Fault(i)
-			}
-		}
-		switch tag {
-		case otlp.SpanAttributes<<3 | 2:
-			i = x.attributes.collect(b, i)
-		case otlp.SpanEvents<<3 | 2:
-			i = x.events.collect(b, i)
-		case otlp.SpanLinks<<3 | 2:
-			i = x.links.collect(b, i)
-		default:
-			i = sp.Field(tag, b, i)
-		}
-		if i < 0 {
-			return otlp.Fault(i)
-		}
+	x.events, x.links = x.events[:0], x.links[:0]
+	var r otlp.Span
+	if at := r.Parse(message, x); at < 0 {
+		return otlp.Fault(at)
 	}
-	return otlp.Fault(x.line(out, &sp))
-}
-
-// line appends the span's line to out.
-func (x *traces) line(out *lines, sp *otlp.Span) int {
-	status, at := otlp.ParseStatus(sp.Status)
-	if at < 0 {
-		return at
-	}
-	ids := [...]struct {
-		name string
-		id   []byte
-		n    int
-	}{
-		{`,"trace_id":"`, sp.TraceID, 16}, {`","span_id":"`, sp.SpanID, 8}, {`","parent_span_id":"`, sp.ParentID, 8},
-	}
-	b, ts := x.times(out, sp)
-	for i := range ids {
-		id, ok := otlp.ID(ids[i].id, ids[i].n)
-		if !ok {
-			return otlp.BadID
-		}
-		b = appendHex(append(b, ids[i].name...), id)
-	}
+	b, ts := out.begin(r.Nanos())
+	b = out.stamp.appendNanos(append(b, `,"start_time_unix_nano":`...), r.Start)
+	b = out.stamp.appendNanos(append(b, `,"end_time_unix_nano":`...), r.End)
+	b = strconv.AppendInt(append(b, `,"duration_nano":`...), r.Duration(), 10)
+	b = append(append(b, `,"received_at":`...), out.receivedText...)
+	b = appendHex(append(b, `,"trace_id":"`...), r.TraceID)
+	b = appendHex(append(b, `","span_id":"`...), r.SpanID)
+	b = appendHex(append(b, `","parent_span_id":"`...), r.ParentID)
 	from := len(b)
-	b = otlp.AppendQuoted(append(b, `","trace_state":`...), sp.State)
-	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(sp.Flags), 10)
-	b = otlp.AppendQuoted(append(b, `,"name":`...), sp.Name)
-	b = x.kinds.Append(append(b, `,"kind":"`...), sp.Kind)
+	b = otlp.AppendQuoted(append(b, `","trace_state":`...), r.State)
+	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(r.Flags), 10)
+	b = otlp.AppendQuoted(append(b, `,"name":`...), r.Name)
+	b = x.kinds.Append(append(b, `,"kind":"`...), r.Kind)
 	b = append(append(b, `","service_name":`...), x.service...)
-	b = x.codes.Append(append(b, `,"status_code":"`...), status.Code)
-	b = otlp.AppendQuoted(append(b, `","status_message":`...), status.Message)
-	if b, at = x.attributes.append(b); at < 0 {
-		return at
+	b = x.codes.Append(append(b, `,"status_code":"`...), r.StatusCode)
+	b = otlp.AppendQuoted(append(b, `","status_message":`...), r.StatusMessage)
+	b, at := x.attributes.append(b)
+	if at < 0 {
+		return otlp.Fault(at)
 	}
-	b = strconv.AppendUint(append(b, `,"dropped_attributes_count":`...), uint64(sp.Dropped), 10)
-	if b, at = x.lists(out, b, sp); at < 0 {
-		return at
+	b = strconv.AppendUint(append(b, `,"dropped_attributes_count":`...), uint64(r.Dropped), 10)
+	if b, at = x.lists(out, b, &r); at < 0 {
+		return otlp.Fault(at)
 	}
 	if out.buf = b; !utf8.Valid(b[from:]) {
 		out.mend(from)
 	}
 	x.rest(out, ts)
-	return 0
+	return nil
 }
 
+// These implement otlp.SpanSink.
+func (x *traces) Attribute(kv []byte) int  { return x.attributes.Attribute(kv) }
+func (x *traces) Event(message []byte) int { return x.events.Add(message) }
+func (x *traces) Link(message []byte) int  { return x.links.Add(message) }
+
 // lists appends the events and links.
-func (x *traces) lists(out *lines, b []byte, sp *otlp.Span) ([]byte, int) {
-	b, at := x.events.append(append(b, `,"events":[`...), out, appendEvent)
+func (x *traces) lists(out *lines, b []byte, r *otlp.Span) ([]byte, int) {
+	b, at := appendList(append(b, `,"events":[`...), x.events, func(b, m []byte) ([]byte, int) { return x.appendEvent(b, out, m) })
 	if at < 0 {
 		return b, at
 	}
-	b = strconv.AppendUint(append(b, `],"dropped_events_count":`...), uint64(sp.DroppedEvents), 10)
-	if b, at = x.links.append(append(b, `,"links":[`...), out, appendLink); at < 0 {
+	b = strconv.AppendUint(append(b, `],"dropped_events_count":`...), uint64(r.DroppedEvents), 10)
+	if b, at = appendList(append(b, `,"links":[`...), x.links, x.appendLink); at < 0 {
 		return b, at
 	}
-	return strconv.AppendUint(append(b, `],"dropped_links_count":`...), uint64(sp.DroppedLinks), 10), 0
+	return strconv.AppendUint(append(b, `],"dropped_links_count":`...), uint64(r.DroppedLinks), 10), 0
 }
 
-// times appends the fields of the span's times, and returns its ts.
-func (x *traces) times(out *lines, sp *otlp.Span) (b []byte, ts int64) {
-	nanos, duration := sp.Start, int64(0)
-	switch {
-	case nanos == 0:
-		nanos = sp.End
-	case sp.End != 0:
-		duration = int64(sp.End - sp.Start)
+// appendList appends the elements of an array. The second result is a fault if
+// one is malformed.
+func appendList(b []byte, messages [][]byte, element func(b, message []byte) ([]byte, int)) ([]byte, int) {
+	for i, m := range messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var at int
+		if b, at = element(b, m); at < 0 {
+			return b, at
+		}
 	}
-	b, ts = out.begin(nanos)
-	b = out.stamp.appendNanos(append(b, `,"start_time_unix_nano":`...), sp.Start)
-	b = out.stamp.appendNanos(append(b, `,"end_time_unix_nano":`...), sp.End)
-	b = strconv.AppendInt(append(b, `,"duration_nano":`...), duration, 10)
-	return append(append(b, `,"received_at":`...), out.receivedText...), ts
+	return b, 0
+}
+
+// appendEvent appends a Span.Event message.
+func (x *traces) appendEvent(b []byte, out *lines, m []byte) ([]byte, int) {
+	x.ofEvent.begin()
+	var e otlp.Event
+	if at := e.Parse(m, &x.ofEvent); at < 0 {
+		return b, at
+	}
+	b = out.stamp.appendNanos(append(b, `{"time_unix_nano":`...), e.Time)
+	b = otlp.AppendQuoted(append(b, `,"name":`...), e.Name)
+	b, at := x.ofEvent.append(b)
+	b = strconv.AppendUint(append(b, `,"dropped_attributes_count":`...), uint64(e.Dropped), 10)
+	return append(b, '}'), at
+}
+
+// appendLink appends a Span.Link message.
+func (x *traces) appendLink(b, m []byte) ([]byte, int) {
+	x.ofLink.begin()
+	var l otlp.Link
+	if at := l.Parse(m, &x.ofLink); at < 0 {
+		return b, at
+	}
+	b = appendHex(append(b, `{"trace_id":"`...), l.TraceID)
+	b = appendHex(append(b, `","span_id":"`...), l.SpanID)
+	b = otlp.AppendQuoted(append(b, `","trace_state":`...), l.State)
+	b = strconv.AppendUint(append(b, `,"flags":`...), uint64(l.Flags), 10)
+	b, at := x.ofLink.append(b)
+	b = strconv.AppendUint(append(b, `,"dropped_attributes_count":`...), uint64(l.Dropped), 10)
+	return append(b, '}'), at
 }

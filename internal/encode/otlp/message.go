@@ -16,7 +16,6 @@ type InstrumentationScope struct {
 const (
 	ResourceAttributes = 1
 	ScopeAttributes    = 3
-	LogAttributes      = 6
 )
 
 // ParseResource decodes a Resource message. Entity references (experimental in

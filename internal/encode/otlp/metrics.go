@@ -117,8 +117,5 @@ func (p *Points) Next() bool {
 	return false
 }
 
-// Zigzag32 returns the sint32 that n stands for.
-func Zigzag32(n uint64) int32 { return int32(uint32(n>>1) ^ -uint32(n&1)) }
-
 // Err returns why the walk ended early, or nil.
 func (p *Points) Err() error { return Fault(p.i) }

@@ -1,5 +1,11 @@
 package otlp
 
+// Entry is one OTLP request as it stands in the WAL.
+type Entry struct {
+	Payload    []byte // Export…ServiceRequest, which is LogsData on the wire
+	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
+}
+
 // Group is one ResourceLogs, ResourceSpans or ResourceMetrics: its resource is
 // located, its scopes are not yet walked.
 type Group struct {

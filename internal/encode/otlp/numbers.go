@@ -1,0 +1,112 @@
+package otlp
+
+import (
+	"encoding/binary"
+	"iter"
+)
+
+// Fixed64s are the numbers of a repeated field of eight bytes each, as the parts
+// of the message that have them: packed, one by one, or both.
+type Fixed64s [][]byte
+
+// All returns the numbers in order.
+func (f Fixed64s) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, b := range f {
+			for ; len(b) >= 8; b = b[8:] {
+				if !yield(binary.LittleEndian.Uint64(b)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// add takes the field whose tag stands before b[i:].
+func (f *Fixed64s) add(tag uint64, b []byte, i int) int {
+	if tag&7 == 1 {
+		_, end := Fixed64(b, i)
+		if end >= 0 {
+			*f = append(*f, b[i:end])
+		}
+		return end
+	}
+	packed, i := Bytes(b, i)
+	if i >= 0 && len(packed)%8 != 0 {
+		return faultTruncated
+	}
+	*f = append(*f, packed)
+	return i
+}
+
+// Varints are the numbers of a repeated field of varints, as the parts of the
+// message that have them: packed, one by one, or both.
+type Varints [][]byte
+
+// All returns the numbers in order.
+func (v Varints) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for _, b := range v {
+			for i := 0; i < len(b); {
+				var n uint64
+				if n, i = Uvarint(b, i); i < 0 || !yield(n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// add takes the field whose tag stands before b[i:].
+func (v *Varints) add(tag uint64, b []byte, i int) int {
+	if tag&7 == 0 {
+		_, end := Uvarint(b, i)
+		if end >= 0 {
+			*v = append(*v, b[i:end])
+		}
+		return end
+	}
+	packed, end := Bytes(b, i)
+	if end < 0 {
+		return end
+	}
+	for k := 0; k < len(packed); {
+		if _, k = Uvarint(packed, k); k < 0 {
+			return k
+		}
+	}
+	*v = append(*v, packed)
+	return end
+}
+
+// Buckets are the decoded Buckets of an exponential histogram.
+type Buckets struct {
+	Offset int32
+	Counts Varints
+}
+
+// parse decodes a Buckets message. The numbers of counts are checked as well.
+func (k *Buckets) parse(b []byte) (i int) {
+	*k = Buckets{Counts: k.Counts[:0]}
+	for i < len(b) {
+		var tag, n uint64
+		tag, i = Uvarint(b, i)
+		switch {
+		case i < 0:
+		case tag == 1<<3|0:
+			n, i = Uvarint(b, i)
+			k.Offset = zigzag32(n)
+		case tag == 2<<3|0, tag == 2<<3|2:
+			i = k.Counts.add(tag, b, i)
+		default:
+			i = Skip(b, i, tag, 1<<1|1<<2)
+		}
+		if i < 0 {
+			return i
+		}
+	}
+	return i
+}
+
+// zigzag32 returns the sint32 that n stands for.
+func zigzag32(n uint64) int32 { return int32(uint32(n>>1) ^ -uint32(n&1)) }
