@@ -15,9 +15,9 @@ type rowAttributes struct {
 	text     []byte
 }
 
-func (a *rowAttributes) columns(t *parquet.Table) {
-	a.entries = t.Map("attributes", a.classify)
-	a.types = t.Label("attributes_types", false)
+func (a *rowAttributes) add(t *parquet.Table, name string) {
+	a.entries = t.Map(name, a.classify)
+	a.types = t.Label(name+"_types", false)
 }
 
 // classify returns the number, from 1, of the column that a key is promoted

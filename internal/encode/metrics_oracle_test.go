@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
@@ -39,7 +40,7 @@ func metricsOracle(t testing.TB, entries []Entry, columns []Column) grid {
 			groups = append(groups, g)
 		}
 	}
-	return clustered(metricColumnNames[:], columns, groups)
+	return clustered(ColumnNames(partition.Metrics), columns, groups)
 }
 
 // pointCells are the cells of a row by column.
@@ -53,7 +54,7 @@ func (c pointCells) get(column string) string { return c.cells[column] }
 
 func (c pointCells) row() (out []string) {
 	lists := []string{"bucket_counts", "explicit_bounds", "positive_bucket_counts", "negative_bucket_counts", "quantiles", "exemplars", "aggregation_temporality"}
-	for _, name := range metricColumnNames[:slices.Index(metricColumnNames[:], "scope_name")] {
+	for _, name := range ColumnNames(partition.Metrics)[:slices.Index(ColumnNames(partition.Metrics), "scope_name")] {
 		cell, ok := c.cells[name]
 		if !ok && !slices.Contains(lists, name) {
 			cell = nullCell

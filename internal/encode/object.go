@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/s3window/s3window/internal/encode/parquet"
+	"github.com/s3window/s3window/internal/encode/schema"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -16,9 +18,6 @@ const createdBy = "s3window version 0.1.0"
 // ColumnsKey is the footer's key of the Columns that an object was encoded
 // with, as JSON: without them nobody could tell where a promoted value belongs.
 const ColumnsKey = "s3window.columns"
-
-// schemaVersion grows when columns are added; it never changes otherwise.
-const schemaVersion = "1"
 
 // Object is a data object, complete in memory.
 type Object struct {
@@ -79,7 +78,7 @@ func (e *Encoder) join(o *Object, id partition.ID, writer string, groups []*parq
 	meta := parquet.Meta{CreatedBy: createdBy, KeyValues: []format.KeyValue{
 		{Key: "s3window.tenant", Value: id.Tenant},
 		{Key: "s3window.signal", Value: string(id.Signal)},
-		{Key: "s3window.schema", Value: schemaVersion},
+		{Key: "s3window.schema", Value: strconv.Itoa(schema.Version)},
 		{Key: "s3window.writer", Value: writer},
 	}}
 	if len(e.spec.Columns) > 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
@@ -50,7 +51,7 @@ func oracle(t testing.TB, entries []Entry, columns []Column) grid {
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b group) int { return strings.Compare(a.service, b.service) })
-	g := grid{columns: slices.Clone(logColumns[:])}
+	g := grid{columns: slices.Clone(ColumnNames(partition.Logs))}
 	for _, c := range columns {
 		g.columns = append(g.columns, c.As)
 	}

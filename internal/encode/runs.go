@@ -41,14 +41,17 @@ type runs struct {
 }
 
 func newRuns(t *parquet.Table) runs {
-	return runs{table: t, resources: newResources(t), scopes: newScopes(t)}
+	return runs{table: t, resources: resources{entries: newEntries(t)}, scopes: scopes{entries: newEntries(t)}}
 }
+
+// addService adds the column service_name, which stands apart.
+func (r *runs) addService() { r.resources.service = r.resources.set.Label("service_name", true) }
 
 // columns adds the columns that stand behind those of the signal, and returns
 // the promoted ones that take a value per row.
 func (r *runs) columns(promoted []Column) (own []promotedRow) {
-	r.scopes.columns()
-	r.resources.columns()
+	r.scopes.add(r.scopes.set)
+	r.resources.add(r.resources.set)
 	for _, c := range promoted {
 		switch {
 		case c.ResourceAttribute != "":
@@ -92,7 +95,7 @@ func (r *runs) group(s *stager, g *located) error {
 }
 
 // endRun puts the columns of resource and scope for the rows of the run.
-func (r *runs) endRun(s *stager, sc *otlp.Scope) error {
+func (r *runs) endRun(s *stager, sc *otlp.ScopeItems) error {
 	n := r.table.Rows() - r.from
 	if n == 0 {
 		return nil

@@ -71,7 +71,7 @@ func (s Spec) codec() (parquet.Codec, error) {
 
 func (s Spec) validate() error {
 	var errs []error
-	if columnsOf(s.Signal) == nil {
+	if ColumnNames(s.Signal) == nil {
 		errs = append(errs, fmt.Errorf("signal %q cannot be encoded", s.Signal))
 	}
 	switch s.Format {
@@ -100,7 +100,7 @@ func (s Spec) validateLevels() (errs []error) {
 		return nil
 	}
 	names := map[string]bool{}
-	for _, n := range columnsOf(s.Signal) {
+	for _, n := range ColumnNames(s.Signal) {
 		names[n] = true
 	}
 	for _, c := range s.Columns {
@@ -116,7 +116,7 @@ func (s Spec) validateLevels() (errs []error) {
 
 func (s Spec) validateColumns() (errs []error) {
 	names := map[string]bool{}
-	for _, n := range columnsOf(s.Signal) {
+	for _, n := range ColumnNames(s.Signal) {
 		names[n] = true
 	}
 	sources := map[Column]bool{}

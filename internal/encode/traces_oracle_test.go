@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
@@ -43,7 +44,7 @@ func tracesOracle(t testing.TB, entries []Entry, columns []Column) grid {
 				for _, sp := range ss.Spans().All() {
 					p := newPromotion(columns)
 					row := p.span(sp, e.ReceivedAt)
-					row[slices.Index(traceColumns[:], "service_name")] = g.service
+					row[slices.Index(ColumnNames(partition.Traces), "service_name")] = g.service
 					row = append(row, p.scope(ss.Scope(), ss.SchemaUrl())...)
 					row = append(row, p.resource(rs.Resource(), rs.SchemaUrl())...)
 					g.rows = append(g.rows, append(row, p.cells()...))
@@ -52,7 +53,7 @@ func tracesOracle(t testing.TB, entries []Entry, columns []Column) grid {
 			groups = append(groups, g)
 		}
 	}
-	return clustered(traceColumns[:], columns, groups)
+	return clustered(ColumnNames(partition.Traces), columns, groups)
 }
 
 // promotion gathers the promoted values of a row.

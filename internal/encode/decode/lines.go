@@ -22,7 +22,7 @@ type lines struct {
 	long []byte
 }
 
-func openLines(o Object, s schema) (*lines, error) {
+func openLines(o Object, s layout) (*lines, error) {
 	l := &lines{in: &reader{r: o.Content}, lineRow: newLineRow(&faults{}, s.fields), done: func() {}}
 	var r io.Reader = io.NewSectionReader(l.in, 0, o.Size)
 	switch o.Ext {

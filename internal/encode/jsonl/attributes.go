@@ -37,6 +37,9 @@ func (a *attributes) Attribute(kv []byte) int { return a.sent.Add(kv) }
 // begin makes ready for the next object.
 func (a *attributes) begin() { a.sent = a.sent[:0] }
 
+// release lets go of the payload.
+func (a *attributes) release() { a.sent.Release() }
+
 // append appends the fields attributes and attributes_types of what was sent.
 // The second result is a fault if it is malformed.
 func (a *attributes) append(b []byte) ([]byte, int) {

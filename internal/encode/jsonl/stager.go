@@ -96,6 +96,7 @@ type lines struct {
 	receivedAt       int64 // of the current entry
 	receivedText     []byte
 	stamp            stamp
+	ts               int64 // of the line under construction
 	rows, replaced   int
 	minTime, maxTime int64
 }
@@ -120,18 +121,20 @@ func (l *lines) received(at int64) {
 
 // begin returns buf with the beginning of a line: its ts, which is nanos, or
 // when the entry was received if that is 0.
-func (l *lines) begin(nanos uint64) (b []byte, ts int64) {
-	b = append(l.buf, `{"ts":`...)
+func (l *lines) begin(nanos uint64) []byte {
+	b := append(l.buf, `{"ts":`...)
 	if nanos == 0 {
-		return append(b, l.receivedText...), l.receivedAt
+		l.ts = l.receivedAt
+		return append(b, l.receivedText...)
 	}
-	return l.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9)), int64(nanos / 1000)
+	l.ts = int64(nanos / 1000)
+	return l.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9))
 }
 
 // endLine counts the line that was appended to buf.
-func (l *lines) endLine(ts int64) {
+func (l *lines) endLine() {
 	l.rows++
-	l.minTime, l.maxTime = min(l.minTime, ts), max(l.maxTime, ts)
+	l.minTime, l.maxTime = min(l.minTime, l.ts), max(l.maxTime, l.ts)
 	if len(l.buf) >= flushBytes {
 		l.flush()
 	}

@@ -79,34 +79,5 @@ func (v *Varints) add(tag uint64, b []byte, i int) int {
 	return end
 }
 
-// Buckets are the decoded Buckets of an exponential histogram.
-type Buckets struct {
-	Offset int32
-	Counts Varints
-}
-
-// parse decodes a Buckets message. The numbers of counts are checked as well.
-func (k *Buckets) parse(b []byte) (i int) {
-	*k = Buckets{Counts: k.Counts[:0]}
-	for i < len(b) {
-		var tag, n uint64
-		tag, i = Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 1<<3|0:
-			n, i = Uvarint(b, i)
-			k.Offset = zigzag32(n)
-		case tag == 2<<3|0, tag == 2<<3|2:
-			i = k.Counts.add(tag, b, i)
-		default:
-			i = Skip(b, i, tag, 1<<1|1<<2)
-		}
-		if i < 0 {
-			return i
-		}
-	}
-	return i
-}
-
 // zigzag32 returns the sint32 that n stands for.
 func zigzag32(n uint64) int32 { return int32(uint32(n>>1) ^ -uint32(n&1)) }

@@ -1,0 +1,74 @@
+package schema
+
+// Column is a column of an object, or a field of a struct in one.
+type Column struct {
+	Name    string
+	Type    Type
+	Null    bool
+	Of      []Column // the element of a list, the fields of a struct
+	Indexed bool     // it has statistics, or a bloom filter
+	Derived bool     // it says nothing that other columns do not say
+	Run     bool     // it is constant over the rows of a resource, scope or metric
+	Doc     string
+}
+
+// Columns returns the columns before the promoted ones, in order.
+func (s Signal) Columns() (out []Column) {
+	for _, f := range s.Row.Fields {
+		if f.Kind != MetricFields {
+			out = append(out, f.columns(f.Kind == Service)...)
+			continue
+		}
+		for _, m := range s.Around {
+			if m.Name == "Metric" {
+				out = append(out, m.columns(true)...)
+			}
+		}
+	}
+	for _, m := range s.Around {
+		if m.Name != "Metric" {
+			out = append(out, m.columns(true)...)
+		}
+	}
+	return out
+}
+
+// Names returns the names of Columns.
+func (s Signal) Names() (out []string) {
+	for _, c := range s.Columns() {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func (m Message) columns(run bool) (out []Column) {
+	for _, f := range m.Fields {
+		out = append(out, f.columns(run)...)
+	}
+	return out
+}
+
+func (f Field) columns(run bool) []Column {
+	c := Column{Name: f.Name, Type: f.Kind.columnType(), Null: f.Null, Indexed: f.Indexed, Run: run, Doc: f.Doc}
+	switch f.Kind {
+	case TS, Received, Duration, Service:
+		c.Derived = true
+	case Group:
+		return f.Of.columns(run)
+	case Any:
+		return []Column{c, {Name: f.Name + "_type", Type: TypeString, Run: run, Doc: "its letter"}}
+	case Attributes:
+		return []Column{c, {Name: f.Name + "_types", Type: TypeString, Run: run, Doc: "their letters"}}
+	case Number:
+		double, integer := c, c
+		double.Name, integer.Name, integer.Type, integer.Doc = f.Name+"_double", f.Name+"_int", TypeInt64, ""
+		return []Column{double, integer}
+	case Uint64s, Varints:
+		c.Of = []Column{{Type: TypeInt64}}
+	case Doubles:
+		c.Of = []Column{{Type: TypeDouble}}
+	case Structs:
+		c.Of = []Column{{Type: TypeStruct, Of: f.Of.columns(false)}}
+	}
+	return []Column{c}
+}

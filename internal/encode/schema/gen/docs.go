@@ -1,0 +1,3 @@
+package main
+
+func documents(string) ([]file, error) { return nil, nil }
