@@ -33,43 +33,15 @@ func (e *Encoder) attempt(entries []Entry) (Staged, error) {
 				return Staged{}, fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(x.Payload), maxPayload)
 			}
 		}
-		if e.router == nil {
-			return e.encode(entries)
-		}
-		dealt, err := e.router.Split(entries)
-		if err != nil {
-			return Staged{}, err
-		}
-		return e.file(dealt)
+		return e.format.Stage(entries)
 	})
-}
-
-// encode is attempt for records that go to one place, without its care for
-// panics.
-func (e *Encoder) encode(entries []Entry) (out Staged, err error) {
-	if e.lines != nil {
-		out, err = e.stageLines(entries)
-	} else {
-		out, err = e.stageColumns(entries)
-	}
-	out.Size = out.Bytes
-	return out, err
 }
 
 // check tells whether each record of entries can be encoded: it is the cheaper
 // part of attempt, which may refuse them all the same.
 func (e *Encoder) check(entries []Entry) error {
 	_, err := e.guarded(entries, func() (Staged, error) {
-		if e.lines != nil {
-			return Staged{}, e.lines.Check(entries)
-		}
-		s, err := e.take()
-		if err != nil {
-			return Staged{}, err
-		}
-		err = s.check(entries)
-		e.give(s)
-		return Staged{}, err
+		return Staged{}, e.base.Check(entries)
 	})
 	return err
 }

@@ -3,6 +3,7 @@ package encode
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func wideColumns() []Column {
 		{"client.address", "string"}, {"request.id", "string"}, {"tenant.plan", "string"}, {"duration_ms", "double"},
 		{"messaging.destination.name", "string"}, {"messaging.message.body.size", "int64"}, {"messaging.message.id", "string"},
 	} {
-		out = append(out, Column{Attribute: c[0], As: columnName(c[0]), Type: c[1]})
+		out = append(out, Column{Attribute: c[0], As: strings.ReplaceAll(c[0], ".", "_"), Type: c[1]})
 	}
 	return out
 }
@@ -116,7 +117,7 @@ func newFloor(b *testing.B, spec Spec, batches [][]Entry) *floor {
 		}
 		f.compress = func(dst, page []byte) []byte { return z.EncodeAll(page, dst) }
 	}
-	s := e.idle[0]
+	s := idle(e)[0]
 	s.table.OnPage(func(page []byte) {
 		f.pages = append(f.pages, slices.Clone(page))
 		f.payload += len(page)

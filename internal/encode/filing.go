@@ -47,8 +47,18 @@ const (
 	filedBytes = 384
 )
 
-// file encodes or carries every piece.
-func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
+// filer is a format whose Stage deals records out to places.
+type filer struct {
+	format
+	router *route.Router
+}
+
+// Stage implements format. It encodes or carries what each place gets.
+func (f *filer) Stage(entries []Entry) (out Staged, err error) {
+	d, err := f.router.Split(entries)
+	if err != nil {
+		return Staged{}, err
+	}
 	out.Skewed, out.Refiled = d.Skewed, d.Refiled
 	var small []route.Piece
 	for _, p := range d.Pieces {
@@ -56,7 +66,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 			small = append(small, p)
 			continue
 		}
-		s, err := e.encode(p.Entries)
+		s, err := f.format.Stage(p.Entries)
 		if err != nil {
 			return Staged{}, err
 		}
@@ -64,7 +74,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 		out.add(s)
 		out.Bytes += s.Bytes
 	}
-	if err := e.carry(&out, small); err != nil {
+	if err := f.carry(&out, small); err != nil {
 		return Staged{}, err
 	}
 	return out, nil
@@ -73,7 +83,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 // carry keeps small pieces as they came. They are encoded all the same, once
 // and together: that says whether they are well-formed, and how large they
 // will be.
-func (e *Encoder) carry(out *Staged, small []route.Piece) error {
+func (f *filer) carry(out *Staged, small []route.Piece) error {
 	if len(small) == 0 {
 		return nil
 	}
@@ -81,7 +91,7 @@ func (e *Encoder) carry(out *Staged, small []route.Piece) error {
 	for _, p := range small {
 		all = append(all, p.Entries...)
 	}
-	s, err := e.encode(all)
+	s, err := f.format.Stage(all)
 	if err != nil {
 		return err
 	}

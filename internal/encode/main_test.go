@@ -75,3 +75,6 @@ func saved(t testing.TB, file []byte) string {
 	}
 	return path
 }
+
+// idle are the stagers that an encoder of Parquet keeps.
+func idle(e *Encoder) []*stager { return e.base.(*parquetFormat).idle }

@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"fmt"
+
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/parquet"
 	"github.com/s3window/s3window/internal/partition"
@@ -15,15 +17,16 @@ type rows interface {
 	held() int
 }
 
-func newRows(t *parquet.Table, spec Spec) rows {
+func newRows(t *parquet.Table, spec Spec) (rows, error) {
 	switch spec.Signal {
+	case partition.Logs:
+		return newLogs(t, spec.Columns), nil
 	case partition.Traces:
-		return newTraces(t, spec.Columns)
+		return newTraces(t, spec.Columns), nil
 	case partition.Metrics:
-		return newMetrics(t, spec.Columns)
-	default:
-		return newLogs(t, spec.Columns)
+		return newMetrics(t, spec.Columns), nil
 	}
+	return nil, fmt.Errorf("signal %q has no columns", spec.Signal)
 }
 
 // runs has the columns of resources and scopes, and the walk through a group to

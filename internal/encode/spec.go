@@ -44,12 +44,6 @@ type Column struct {
 	Type              string `json:"type,omitempty"` // string (the default), int64, double, bool
 }
 
-// The formats of objects.
-const (
-	formatParquet = "parquet"
-	formatJSONL   = "jsonl"
-)
-
 // What Stage is best given at once, and the largest row group it makes.
 const (
 	DefaultRowGroupRows  = 32768
@@ -74,14 +68,10 @@ func (s Spec) validate() error {
 	if ColumnNames(s.Signal) == nil {
 		errs = append(errs, fmt.Errorf("signal %q cannot be encoded", s.Signal))
 	}
-	switch s.Format {
-	case formatParquet:
-		if _, err := s.codec(); err != nil {
-			errs = append(errs, err)
-		}
-	case formatJSONL: // jsonl.New checks the codec
-	default:
+	if kind, ok := formatKinds()[s.Format]; !ok {
 		errs = append(errs, fmt.Errorf("format %q is neither parquet nor jsonl", s.Format))
+	} else if err := kind.check(s); err != nil {
+		errs = append(errs, err)
 	}
 	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 {
 		errs = append(errs, errors.New("row group sizes are negative"))

@@ -47,7 +47,10 @@ func newStager(spec Spec) (*stager, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stager{table: t, rows: newRows(t, spec), services: dict.NewStrings()}
+	s := &stager{table: t, services: dict.NewStrings()}
+	if s.rows, err = newRows(t, spec); err != nil {
+		return nil, err
+	}
 	s.reset()
 	return s, nil
 }
@@ -65,11 +68,12 @@ func (s *stager) stage(entries []Entry) (Staged, error) {
 		return Staged{}, err
 	}
 	s.cut()
-	out := Staged{groups: slices.Clone(s.done), Replaced: s.table.Replaced()}
+	out := Staged{content: content{groups: slices.Clone(s.done)}, Replaced: s.table.Replaced()}
 	for _, g := range s.done {
 		out.Rows += g.Rows
 		out.Bytes += int64(g.Held())
 	}
+	out.Size = out.Bytes
 	if out.Rows > 0 {
 		out.MinTime, out.MaxTime = s.minTime, s.maxTime
 	}

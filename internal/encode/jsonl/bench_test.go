@@ -59,7 +59,7 @@ func benchmarkFloor(b *testing.B, calls [][]otlp.Entry, c Config) {
 	e := newEncoder(b, c)
 	c.Codec = "none"
 	lines := stageAll(b, newEncoder(b, c), calls)
-	z, err := newCompressor(codec, "")
+	z, err := newStager(Config{Signal: c.Signal, Codec: codec})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -73,11 +73,11 @@ func benchmarkFloor(b *testing.B, calls [][]otlp.Entry, c Config) {
 			encode = append(encode, cpu()-t)
 			t = cpu()
 			for _, call := range lines {
-				z.Reset(io.Discard)
+				z.lines.compressor.Reset(io.Discard)
 				for part := range slices.Chunk(call, flushBytes) {
-					_, _ = z.Write(part)
+					_, _ = z.lines.compressor.Write(part)
 				}
-				_ = z.Close()
+				_ = z.lines.compressor.Close()
 			}
 			floor = append(floor, cpu()-t)
 			ratios = append(ratios, float64(encode[len(encode)-1])/float64(floor[len(floor)-1]))

@@ -48,6 +48,7 @@ type Staged struct {
 // Encoder makes lines of requests. It is safe for concurrent use.
 type Encoder struct {
 	config Config
+	codec  codec
 	limit  int
 	max    int
 
@@ -59,43 +60,32 @@ type Encoder struct {
 // New returns an encoder that keeps up to scratch bytes for each call it can
 // run at once.
 func New(c Config, scratch int) (*Encoder, error) {
-	switch c.Signal {
-	case partition.Logs, partition.Traces, partition.Metrics:
-	default:
-		return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
+	codec, err := codecOf(c)
+	if err != nil {
+		return nil, err
 	}
 	s, err := newStager(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{config: c, limit: runtime.GOMAXPROCS(0), max: scratch, idle: []*stager{s}}, nil
+	return &Encoder{config: c, codec: codec, limit: runtime.GOMAXPROCS(0), max: scratch, idle: []*stager{s}}, nil
+}
+
+// Check tells whether the codec takes the level, and is one.
+func (c Config) Check() error {
+	_, err := codecOf(c)
+	return err
 }
 
 // Ext returns the suffix of objects.
-func (e *Encoder) Ext() string {
-	switch e.config.Codec {
-	case "zstd":
-		return "jsonl.zst"
-	case "gzip":
-		return "jsonl.gz"
-	}
-	return "jsonl"
-}
+func (e *Encoder) Ext() string { return e.codec.ext }
 
 // ContentType returns the media type of objects.
-func (e *Encoder) ContentType() string {
-	switch e.config.Codec {
-	case "zstd":
-		return "application/zstd"
-	case "gzip":
-		return "application/gzip"
-	}
-	return "application/jsonl"
-}
+func (e *Encoder) ContentType() string { return e.codec.contentType }
 
 // Empty returns an object without lines, as one or no segment.
 func (e *Encoder) Empty() ([][]byte, error) {
-	c, err := newCompressor(e.config.Codec, e.config.Level)
+	c, err := e.codec.compressor(e.config.Level)
 	if err != nil {
 		return nil, err
 	}

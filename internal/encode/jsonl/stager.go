@@ -23,22 +23,31 @@ type rows interface {
 }
 
 func newStager(c Config) (*stager, error) {
-	z, err := newCompressor(c.Codec, c.Level)
+	codec, err := codecOf(c)
 	if err != nil {
 		return nil, err
 	}
-	return &stager{lines: lines{compressor: z}, rows: newRows(c)}, nil
+	z, err := codec.compressor(c.Level)
+	if err != nil {
+		return nil, err
+	}
+	s := &stager{lines: lines{compressor: z}}
+	if s.rows, err = newRows(c); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-func newRows(c Config) rows {
+func newRows(c Config) (rows, error) {
 	switch c.Signal {
+	case partition.Logs:
+		return newLogs(c.Columns), nil
 	case partition.Traces:
-		return newTraces(c.Columns)
+		return newTraces(c.Columns), nil
 	case partition.Metrics:
-		return newMetrics(c.Columns)
-	default:
-		return newLogs(c.Columns)
+		return newMetrics(c.Columns), nil
 	}
+	return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
 }
 
 func (s *stager) held() int { return s.lines.held() + s.rows.held() }

@@ -6,7 +6,8 @@ type Column struct {
 	Type    Type
 	Null    bool
 	Of      []Column // the element of a list, the fields of a struct
-	Indexed bool     // it has statistics, or a bloom filter
+	Indexed bool     // it has statistics
+	Bloom   bool     // it has a bloom filter
 	Derived bool     // it says nothing that other columns do not say
 	Run     bool     // it is constant over the rows of a resource, scope or metric
 	Doc     string
@@ -41,6 +42,9 @@ func (s Signal) Names() (out []string) {
 	return out
 }
 
+// Columns returns the columns of what rows share.
+func (m Message) Columns() []Column { return m.columns(true) }
+
 func (m Message) columns(run bool) (out []Column) {
 	for _, f := range m.Fields {
 		out = append(out, f.columns(run)...)
@@ -49,16 +53,18 @@ func (m Message) columns(run bool) (out []Column) {
 }
 
 func (f Field) columns(run bool) []Column {
-	c := Column{Name: f.Name, Type: f.Kind.columnType(), Null: f.Null, Indexed: f.Indexed, Run: run, Doc: f.Doc}
+	c := Column{Name: f.Name, Type: f.Kind.columnType(), Null: f.Null, Run: run, Doc: f.Doc}
+	c.Bloom = f.Indexed && f.Kind == TraceID
+	c.Indexed = f.Indexed && !c.Bloom
 	switch f.Kind {
 	case TS, Received, Duration, Service:
 		c.Derived = true
 	case Group:
 		return f.Of.columns(run)
 	case Any:
-		return []Column{c, {Name: f.Name + "_type", Type: TypeString, Run: run, Doc: "its letter"}}
+		return []Column{c, {Name: f.Name + "_type", Type: TypeString, Run: run, Doc: "the letter of what it was"}}
 	case Attributes:
-		return []Column{c, {Name: f.Name + "_types", Type: TypeString, Run: run, Doc: "their letters"}}
+		return []Column{c, {Name: f.Name + "_types", Type: TypeString, Run: run, Doc: "a letter for each of them"}}
 	case Number:
 		double, integer := c, c
 		double.Name, integer.Name, integer.Type, integer.Doc = f.Name+"_double", f.Name+"_int", TypeInt64, ""

@@ -73,3 +73,66 @@ func (k Kind) columnType() Type {
 	}
 	return TypeString
 }
+
+// kindText is how a kind stands in documents: its name, its type in Parquet and
+// how that is encoded.
+type kindText struct {
+	kind                Kind
+	name, typ, encoding string
+}
+
+func kindTexts() []kindText {
+	const (
+		dictionary = "dictionary"
+		text       = "STRING"
+	)
+	return []kindText{
+		{TS, "time of the row", "INT64 TIMESTAMP(MICROS, UTC)", "delta"},
+		{Received, "time of receipt", "INT64 TIMESTAMP(MICROS, UTC)", "delta"},
+		{Duration, "duration", "INT64", "delta"},
+		{Nanos, "nanoseconds", "INT64", "delta"},
+		{Service, "service", text, dictionary + "; row groups are sorted by it"},
+		{Int32, "number of 32 bits", "INT32", dictionary},
+		{Sint32, "number of 32 bits in points", "INT32", dictionary},
+		{Count, "count", "INT64 (0 … 2³²−1)", dictionary},
+		{Flags, "flags", "INT64 (0 … 2³²−1)", dictionary},
+		{Label, "text that repeats", text, dictionary},
+		{Enum, "number that has names", text, dictionary},
+		{Form, "kind of metric", text, dictionary},
+		{Bool, "boolean", "BOOLEAN", "PLAIN"},
+		{TraceID, "trace id", "STRING, 32 hex digits or empty", "PLAIN"},
+		{SpanID, "span id", "STRING, 16 hex digits or empty", "PLAIN"},
+		{Any, "value of any kind", text, "PLAIN; its letter: dictionary"},
+		{Attributes, "attributes", "MAP<STRING, STRING>", "dictionaries; their letters: dictionary"},
+		{Uint64, "number of 64 bits", "INT64", dictionary},
+		{Double, "double", "DOUBLE", dictionary},
+		{Number, "double or integer", "DOUBLE, INT64", dictionary},
+		{Uint64s, "numbers", "LIST<INT64>", dictionary},
+		{Varints, "counts of buckets", "LIST<INT64>", dictionary},
+		{Doubles, "doubles", "LIST<DOUBLE>", dictionary},
+		{Structs, "list of messages", "LIST<STRUCT>", "times delta, ids PLAIN, all else in dictionaries"},
+	}
+}
+
+// Kinds returns the kinds that have columns.
+func Kinds() (out []Kind) {
+	for _, t := range kindTexts() {
+		out = append(out, t.kind)
+	}
+	return out
+}
+
+// String returns the kind's name in documents.
+func (k Kind) String() string { return k.text().name }
+
+// Parquet returns the type of the kind's columns, and how they are encoded.
+func (k Kind) Parquet() (typ, encoding string) { return k.text().typ, k.text().encoding }
+
+func (k Kind) text() kindText {
+	for _, t := range kindTexts() {
+		if t.kind == k {
+			return t
+		}
+	}
+	return kindText{}
+}

@@ -3,7 +3,6 @@ package verify
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -16,8 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/s3window/s3window/internal/encode/jsonl"
 )
 
 // inMemory is the largest object that is not put into a temporary file.
@@ -42,25 +42,15 @@ func (f *finder) hashObject(ctx context.Context, key, dir string, visit func(row
 	if ext == "parquet" {
 		return readParquetRows(content, size, visit)
 	}
-	in := io.NewSectionReader(content, 0, size)
-	switch ext {
-	case "jsonl":
-		return readLineRows(in, visit)
-	case "jsonl.gz":
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return &malformedError{err}
-		}
-		return readLineRows(z, visit)
-	case "jsonl.zst":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return &malformedError{err}
-		}
-		defer z.Close()
-		return readLineRows(z, visit)
+	lines, ok, err := jsonl.Open(ext, io.NewSectionReader(content, 0, size))
+	if !ok {
+		return &malformedError{fmt.Errorf("suffix %q is none that is known", ext)}
 	}
-	return &malformedError{fmt.Errorf("suffix %q is none that is known", ext)}
+	if err != nil {
+		return &malformedError{err}
+	}
+	defer lines.Close()
+	return readLineRows(lines, visit)
 }
 
 // download brings an object into memory, or into a file in dir if it is large.

@@ -1,0 +1,109 @@
+package encode
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+
+	pqformat "github.com/parquet-go/parquet-go/format"
+
+	"github.com/s3window/s3window/internal/encode/parquet"
+	"github.com/s3window/s3window/internal/encode/schema"
+)
+
+// Version is what manifests say a Parquet object was encoded with.
+const Version = "s3window/0.1.0 parquet-go/0.32.0"
+
+// createdBy is the footer's created_by, in the form that readers parse.
+const createdBy = "s3window version 0.1.0"
+
+// ColumnsKey is the footer's key of the Columns that an object was encoded
+// with, as JSON: without them nobody could tell where a promoted value belongs.
+const ColumnsKey = "s3window.columns"
+
+// parquetFormat makes Parquet files.
+type parquetFormat struct {
+	spec   Spec
+	schema parquet.Schema
+	limit  int
+
+	// mu guards idle: stagers with their memory, kept for the next calls.
+	mu   sync.Mutex
+	idle []*stager
+}
+
+func newParquetFormat(spec Spec) (format, error) {
+	s, err := newStager(spec)
+	if err != nil {
+		return nil, err
+	}
+	return &parquetFormat{
+		spec: spec, schema: s.table.Schema("service_name"), limit: runtime.GOMAXPROCS(0), idle: []*stager{s},
+	}, nil
+}
+
+func (f *parquetFormat) Ext() string         { return "parquet" }
+func (f *parquetFormat) ContentType() string { return "application/vnd.apache.parquet" }
+func (f *parquetFormat) Version() string     { return Version }
+
+// Stage implements format. The records of a row group are clustered by service.
+func (f *parquetFormat) Stage(entries []Entry) (Staged, error) {
+	s, err := f.take()
+	if err != nil {
+		return Staged{}, err
+	}
+	out, err := s.stage(entries)
+	f.give(s) // not in a defer: what panicked is not used again
+	return out, err
+}
+
+func (f *parquetFormat) Check(entries []Entry) error {
+	s, err := f.take()
+	if err != nil {
+		return err
+	}
+	err = s.check(entries)
+	f.give(s)
+	return err
+}
+
+func (f *parquetFormat) Join(of owner, content content) ([][]byte, error) {
+	meta := parquet.Meta{CreatedBy: createdBy, KeyValues: []pqformat.KeyValue{
+		{Key: "s3window.tenant", Value: of.Tenant},
+		{Key: "s3window.signal", Value: string(of.Signal)},
+		{Key: "s3window.schema", Value: strconv.Itoa(schema.Version)},
+		{Key: "s3window.writer", Value: of.writer},
+	}}
+	if len(f.spec.Columns) > 0 {
+		columns, err := json.Marshal(f.spec.Columns)
+		if err != nil {
+			return nil, fmt.Errorf("write down columns: %w", err)
+		}
+		meta.KeyValues = append(meta.KeyValues, pqformat.KeyValue{Key: ColumnsKey, Value: string(columns)})
+	}
+	return f.schema.Assemble(meta, content.groups), nil
+}
+
+func (f *parquetFormat) take() (*stager, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := len(f.idle); n > 0 {
+		s := f.idle[n-1]
+		f.idle = f.idle[:n-1]
+		return s, nil
+	}
+	return newStager(f.spec)
+}
+
+func (f *parquetFormat) give(s *stager) {
+	if s.held() > ScratchBytes {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.idle) < f.limit {
+		f.idle = append(f.idle, s)
+	}
+}
