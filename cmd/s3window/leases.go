@@ -17,6 +17,7 @@ import (
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -71,9 +72,9 @@ func (l *leaseFlags) open(ctx context.Context, ref lake.Ref, directory bool, o *
 	o.ReadHead = func(ctx context.Context, name string) ([]byte, error) {
 		state, err := leases.Read(ctx, name)
 		switch {
-		case errors.Is(err, leaseextension.ErrNotFound):
+		case errors.Is(err, lease.ErrNotFound):
 			return nil, nil
-		case errors.Is(err, leaseextension.ErrUnreadable):
+		case errors.Is(err, lease.ErrUnreadable):
 			return nil, fmt.Errorf("%w: %w", verify.ErrBadHead, err)
 		}
 		return state, err
@@ -126,7 +127,7 @@ func (l *leaseFlags) settings() (*confmap.Conf, error) {
 }
 
 // openLeases starts the collector's own lease extension outside a collector.
-func openLeases(ctx context.Context, settings *confmap.Conf) (leaseextension.Leases, func(), error) {
+func openLeases(ctx context.Context, settings *confmap.Conf) (lease.Leases, func(), error) {
 	factory := leaseextension.NewFactory()
 	config := factory.CreateDefaultConfig()
 	if err := settings.Unmarshal(config); err != nil {
@@ -144,7 +145,7 @@ func openLeases(ctx context.Context, settings *confmap.Conf) (leaseextension.Lea
 	if err != nil {
 		return nil, nil, err
 	}
-	leases, ok := e.(leaseextension.Leases)
+	leases, ok := e.(lease.Leases)
 	if !ok {
 		return nil, nil, errors.New("the extension gives no leases")
 	}

@@ -13,11 +13,17 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 const (
 	maxProbes = 32 // that run at once
 	maxShown  = 3  // buckets in a status, and tenants of a bucket
+	// silentFor is how long a first probe may take before the status says that
+	// there is no answer.
+	silentFor = 5 * time.Second
+	// probePlace is where probes are, below the prefix.
+	probePlace = "_s3window/probe/"
 )
 
 // bucketChecks probe the lakes of the configuration, each by itself and until
@@ -26,21 +32,23 @@ type bucketChecks struct {
 	core *core
 	room chan struct{}
 
-	mu      sync.Mutex // guards everything below
+	mu      sync.Mutex     // guards everything below
+	heard   map[*gate]bool // that were tried once
 	failing map[*gate]string
 	order   []*gate // of failing
 }
 
 func newBucketChecks(c *core) *bucketChecks {
-	return &bucketChecks{core: c, room: make(chan struct{}, maxProbes), failing: map[*gate]string{}}
+	return &bucketChecks{core: c, room: make(chan struct{}, maxProbes), heard: map[*gate]bool{}, failing: map[*gate]string{}}
 }
 
-// begin has a lake probed in the background, until ctx ends. What it returns is
+// begin has a lake checked in the background, until ctx ends. What it returns is
 // closed after the first try.
 func (b *bucketChecks) begin(ctx context.Context, g *gate) (tried <-chan struct{}) {
 	first := make(chan struct{})
 	b.core.background.Go(func() {
-		done := sync.OnceFunc(func() { close(first) })
+		silent := time.AfterFunc(silentFor, func() { b.silent(g) })
+		done := sync.OnceFunc(func() { silent.Stop(); close(first) })
 		defer done()
 		b.run(ctx, g, done)
 	})
@@ -50,7 +58,8 @@ func (b *bucketChecks) begin(ctx context.Context, g *gate) (tried <-chan struct{
 func (b *bucketChecks) run(ctx context.Context, g *gate, tried func()) {
 	wait := b.core.cfg.Retry.InitialInterval
 	for {
-		done := b.note(ctx, g, b.try(ctx, g))
+		step, litter, err := b.try(ctx, g)
+		done := b.note(ctx, g, outcome{step, litter, err})
 		tried()
 		if done {
 			return
@@ -66,45 +75,53 @@ func (b *bucketChecks) run(ctx context.Context, g *gate, tried func()) {
 	}
 }
 
-// try probes a lake once. A store that hangs does not keep the room of others.
-func (b *bucketChecks) try(ctx context.Context, g *gate) error {
+// outcome is what a try came to: an error of a step, or none.
+type outcome struct {
+	step        sealed.Step
+	litter, err error
+}
+
+// try checks a lake once. A store that hangs does not keep the room of others.
+func (b *bucketChecks) try(ctx context.Context, g *gate) (step sealed.Step, litter, err error) {
 	select {
 	case b.room <- struct{}{}:
 		defer func() { <-b.room }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return probeStep, nil, ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*g.settings.Timeout)
 	defer cancel()
-	return b.core.lakes.prove(ctx, g)
+	return b.core.lakes.check(ctx, g)
 }
 
 // note reports the outcome of a try where it differs from the last one, and
-// says whether it is final.
-func (b *bucketChecks) note(ctx context.Context, g *gate, err error) (final bool) {
+// says whether it is final. No refusal is: a store, a permission, a layout or
+// what stands in between may be mended at any time.
+func (b *bucketChecks) note(ctx context.Context, g *gate, o outcome) (final bool) {
 	logger := b.core.set.Logger.With(zap.Stringer("bucket", g.settings.ref()))
 	if len(g.tenants) > 0 {
 		logger = logger.With(zap.Strings("tenants", g.tenants[:min(maxShown, len(g.tenants))]))
 	}
+	if o.litter != nil && o.step != probeStep { // the probe is passed
+		logger.Warn("Objects cannot be deleted, so the probe stays below "+probePlace+", as objects of void windows will; grant s3:DeleteObject, or let a lifecycle rule remove them",
+			zap.Error(o.litter))
+	}
 	switch {
-	case err == nil:
+	case o.err == nil:
 		b.report(g, "")
 		logger.Info("Bucket is checked")
 		b.warnOfOthers(ctx, g, logger)
 		return true
 	case ctx.Err() != nil:
 		return true
-	case errors.Is(err, lake.ErrUnconditional):
-		if len(g.tenants) == 0 {
-			b.core.status.fail(fmt.Errorf("check bucket %s: %w", g, err))
-			return true
-		}
-		b.report(g, lake.Reason(err))
-		logger.Error("Bucket cannot be used; what was accepted for it stays in the queue", zap.Error(err))
-		return true
 	}
-	if b.report(g, lake.Reason(err)) {
-		logger.Warn("Bucket cannot be used yet; what is accepted is kept in the queue", zap.Error(err))
+	b.core.observer.Retried(o.step, "", "")
+	switch news := b.report(g, lake.Reason(o.err)); {
+	case !news:
+	case errors.As(o.err, new(*layoutError)):
+		logger.Error("Lake is filed in another layout than the configuration says; what is accepted is kept in the queue", zap.Error(o.err))
+	default:
+		logger.Warn("Bucket cannot be used yet; what is accepted is kept in the queue", zap.Error(o.err))
 	}
 	return false
 }
@@ -114,6 +131,20 @@ func (b *bucketChecks) note(ctx context.Context, g *gate, err error) (final bool
 func (b *bucketChecks) report(g *gate, words string) (news bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.heard[g] = true
+	return b.reportLocked(g, words)
+}
+
+// silent has the status say that a lake has not answered its first probe.
+func (b *bucketChecks) silent(g *gate) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.heard[g] {
+		b.reportLocked(g, "the store has not answered yet")
+	}
+}
+
+func (b *bucketChecks) reportLocked(g *gate, words string) (news bool) {
 	if old, ok := b.failing[g]; kind(old) == kind(words) && ok == (words != "") {
 		return false
 	}

@@ -24,6 +24,11 @@ type Config struct {
 	Tenant TenantConfig `mapstructure:"tenant"`
 	// Partition says how records are filed.
 	Partition PartitionConfig `mapstructure:"partition"`
+	// Layout says what becomes of a lake that is filed in another layout: keep,
+	// adopt.
+	Layout string `mapstructure:"layout"`
+	// RequireBucket has a start fail whose bucket does not pass its check.
+	RequireBucket bool `mapstructure:"require_bucket"`
 	// Format is what objects are written in: parquet, jsonl.
 	Format string `mapstructure:"format"`
 	// Parquet has the settings of format parquet.
@@ -49,6 +54,8 @@ type Config struct {
 	Tenants map[string]TenantSettings `mapstructure:"tenants"`
 	// Telemetry says how much the exporter tells of itself.
 	Telemetry TelemetryConfig `mapstructure:"telemetry"`
+
+	unknown []unknownKey `mapstructure:"-"` // keys that no setting has
 }
 
 // S3ClientConfig is s3client.Config without its Validate: Config validates it,
@@ -73,28 +80,6 @@ func (c *S3Config) client() s3client.Config { return s3client.Config(c.S3ClientC
 // ref names the lake.
 func (c *S3Config) ref() lake.Ref {
 	return lake.Ref{Endpoint: c.Endpoint, Region: c.Region, Bucket: c.Bucket, Prefix: c.Prefix, PathStyle: c.PathStyle}
-}
-
-// TenantConfig says whose a record is.
-type TenantConfig struct {
-	From       []TenantRule `mapstructure:"from"`        // the first that gives a value wins
-	Default    string       `mapstructure:"default"`     // the tenant where none does
-	MaxTenants int          `mapstructure:"max_tenants"` // seen since the start
-}
-
-// TenantRule is one place to look for the tenant; one of its fields is set.
-type TenantRule struct {
-	ResourceAttribute string `mapstructure:"resource_attribute"`
-	Metadata          string `mapstructure:"metadata"`
-}
-
-// rules gives the rules as the splitter takes them.
-func (c *TenantConfig) rules() partition.Rules {
-	r := partition.Rules{Default: c.Default, MaxTenants: c.MaxTenants}
-	for _, from := range c.From {
-		r.From = append(r.From, partition.Rule(from))
-	}
-	return r
 }
 
 // PartitionConfig says in which directories records are filed.
@@ -195,8 +180,9 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		Sink:            "default",
 		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
-		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000},
+		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000, MaxNewPerMinute: 1000},
 		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
+		Layout:          layoutKeep,
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},
 		JSONL:           JSONLConfig{Compression: codecZstd},

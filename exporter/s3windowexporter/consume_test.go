@@ -12,8 +12,10 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
+	"google.golang.org/grpc/codes"
 
-	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 )
 
@@ -23,7 +25,9 @@ func TestRequestsAreNotChanged(t *testing.T) {
 	r := newOfflineRig(t, "http://127.0.0.1:1")
 	r.cfg.Tenant.MaxTenants = 2
 	full := r.start()
-	r.cfg.Tenant.MaxTenants = 3
+	other := *r.cfg
+	r.cfg = &other
+	r.cfg.Tenant.MaxTenants, r.cfg.S3.Prefix = 3, "other"
 	set := settings()
 	set.ID = component.MustNewIDWithName("s3window", "other")
 	takes := r.create(set)
@@ -45,19 +49,13 @@ func TestRequestsAreNotChanged(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	r := newOfflineRig(t, "http://127.0.0.1:1")
 	r.cfg.QueueConfig.Get().QueueSize = 1 << 20
-	r.cfg.Tenant.MaxTenants = 2
 	e := r.start()
 	defer r.shutdown(e)
 
-	err := e.ConsumeLogs(t.Context(), logs(1, "a", "b", "c"))
-	require.True(t, consumererror.IsPermanent(err))
-	require.ErrorContains(t, err, "admit tenant \"c\": `tenant::max_tenants` (2)")
-	var limit *partition.LimitError
-	require.ErrorAs(t, err, &limit)
-
-	err = e.ConsumeLogs(t.Context(), logs(100_000, "a"))
+	err := e.ConsumeLogs(t.Context(), logs(100_000, "a"))
 	require.True(t, consumererror.IsPermanent(err))
 	require.ErrorIs(t, err, wal.ErrTooLarge)
+	requireRefusal(t, err, codes.InvalidArgument, "2100032 bytes are more than a request may have: send smaller ones")
 
 	for err = nil; err == nil; {
 		err = e.ConsumeLogs(t.Context(), logs(5_000, "a"))
@@ -69,16 +67,34 @@ func TestRefusals(t *testing.T) {
 	assert.NotContains(t, status.Error(), "queue's storage", "a full queue is no fault of the storage")
 }
 
+// The bound is one for a request, and not for the part that each of its tenants
+// has of it: it is read back from the queue in one piece.
 func TestRequestsBeyondTheMemoryAreRefused(t *testing.T) {
 	r := newOfflineRig(t, "http://127.0.0.1:1")
-	r.cfg.MemoryLimitMiB, r.cfg.Flush.TargetSizeMiB = 128, 32
-	e := r.start()
+	r.cfg.MemoryLimitMiB, r.cfg.Flush.TargetSizeMiB = 128, 8
+	core, logged := zapobserver.New(zap.WarnLevel)
+	set := settings()
+	set.Logger = zap.New(core)
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
 	defer r.shutdown(e)
-	ld := plog.NewLogs()
-	ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetEmptyBytes().FromRaw(make([]byte, 20<<20))
-	err := e.ConsumeLogs(t.Context(), ld)
-	require.True(t, consumererror.IsPermanent(err))
-	require.ErrorContains(t, err, "are more than `memory_limit_mib` (128) lets be encoded at once")
+	large := func(tenants ...string) plog.Logs {
+		ld := plog.NewLogs()
+		for _, tenant := range tenants {
+			rl := ld.ResourceLogs().AppendEmpty()
+			rl.Resource().Attributes().PutStr("tenant.id", tenant)
+			rl.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetEmptyBytes().FromRaw(make([]byte, 7<<20))
+		}
+		return ld
+	}
+	require.NoError(t, e.ConsumeLogs(t.Context(), large("a")))
+	for _, tenants := range [][]string{{"a", "a"}, {"a", "b"}} {
+		err := e.ConsumeLogs(t.Context(), large(tenants...))
+		require.True(t, consumererror.IsPermanent(err))
+		requireRefusal(t, err, codes.InvalidArgument, "are more than a request may have")
+	}
+	lines := logged.FilterField(zap.String("setting", "memory_limit_mib (128)"))
+	assert.Equal(t, 1, lines.Len(), "the operator is told which setting decides, once")
 }
 
 func TestStorageFailsAndRecovers(t *testing.T) {
@@ -102,4 +118,18 @@ func TestStorageFailsAndRecovers(t *testing.T) {
 		_, err := r.host.last()
 		return err != nil && !strings.Contains(err.Error(), "storage")
 	})
+}
+
+// Every append that the storage refuses counts; a full queue is no fault of it.
+func TestAppendsThatFailCount(t *testing.T) {
+	r := newDoorRig(t, func(c *Config) { c.QueueConfig.Get().QueueSize = 1 << 20 })
+	r.storage.set(errors.New("disk is gone"))
+	for range 3 {
+		require.Error(t, r.ConsumeLogs(t.Context(), logs(1, "a")))
+	}
+	r.storage.set(nil)
+	for err := error(nil); err == nil; {
+		err = r.ConsumeLogs(t.Context(), logs(5_000, "a"))
+	}
+	assert.EqualValues(t, 3, retriesOf(t, r.tel, "append"))
 }

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/zap"
 
-	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadata"
+	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
@@ -40,22 +40,23 @@ type core struct {
 	set      exporter.Settings
 	cfg      *Config
 	tenants  *directory
-	splitter *partition.Splitter
+	door     *door
 	status   *status
 	observer *observer
 	damage   window.Damage
 
-	members   int                // signals not shut down yet; guarded by the factory's mu
-	joined    []partition.Signal // of all members; guarded by the factory's mu
+	// Guarded by the factory's mu.
+	members int                // signals not shut down yet
+	signals []partition.Signal // of its members; they do not change once it is started
+	claimed bool               // its lakes are its own
+
 	startOnce sync.Once
 	startErr  error
 
 	// Set by start.
-	signals  []partition.Signal
-	queue    *wal.WAL
-	lakes    *lakes
-	runtime  *window.Runtime
-	maxEntry int64
+	queue   *wal.WAL
+	lakes   *lakes
+	runtime *window.Runtime
 
 	appendFails atomic.Bool
 	begun       atomic.Bool        // the windows are
@@ -66,14 +67,14 @@ type core struct {
 
 // newCore makes a core that is not started. It does no I/O.
 func newCore(set exporter.Settings, cfg *Config) (*core, error) {
-	builder, err := metadata.NewTelemetryBuilder(set.TelemetrySettings)
+	set.TelemetrySettings = shared(set.TelemetrySettings)
+	s, tenants := &status{logger: set.Logger}, newDirectory(cfg)
+	o, err := newObserver(set.TelemetrySettings, set.ID, cfg.Telemetry.PerTenant, s)
 	if err != nil {
 		return nil, fmt.Errorf("make metrics: %w", err)
 	}
-	s := &status{logger: set.Logger}
 	return &core{
-		set: set, cfg: cfg, tenants: newDirectory(cfg), splitter: partition.NewSplitter(cfg.Tenant.rules()), status: s,
-		observer: &observer{builder: builder, status: s, perTenant: cfg.Telemetry.PerTenant},
+		set: set, cfg: cfg, tenants: tenants, door: newDoor(cfg, tenants, o, set.Logger), status: s, observer: o,
 		stopping: make(chan struct{}),
 	}, nil
 }
@@ -89,6 +90,12 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if crashes {
 		c.set.Logger.Warn("This process will kill itself, because " + crashVariable + " is set")
 	}
+	s3 := c.cfg.S3.client()
+	if what := s3.Overridden(); what != "" {
+		c.set.Logger.Warn("A setting of the environment has no effect: " + what)
+	}
+	c.observer.begin(c.signals)
+	c.door.warn(host.GetExtensions())
 	leases, err := leaseExtension(host, c.cfg.Lease)
 	if err != nil {
 		return err
@@ -97,25 +104,45 @@ func (c *core) start(ctx context.Context, host component.Host) (err error) {
 	if err != nil {
 		return err
 	}
-	c.lakes = newLakes(c.cfg, c.tenants, leases, queue, step)
-	if err := c.prepare(ctx, host, queue, step); err != nil {
+	c.lakes = newLakes(c, leases, queue, step)
+	if err := c.prepare(ctx, queue, step); err != nil {
 		c.lakes.close()
 		return errors.Join(fmt.Errorf("start exporter: %w", err), queue.Close(ctx))
 	}
-	c.work()
-	return nil
+	return c.required(ctx, c.work())
+}
+
+// required waits for the outcome of the first check of the exporter's bucket,
+// tried, where a start is to fail without it. Then nothing is left open.
+func (c *core) required(ctx context.Context, tried <-chan struct{}) error {
+	if !c.cfg.RequireBucket {
+		return nil
+	}
+	err := errors.New("it did not answer in time")
+	select {
+	case <-tried:
+		err = c.lakes.pass(c.cfg.Tenant.Default, c.cfg.S3)
+	case <-ctx.Done():
+	}
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("`require_bucket` (true): bucket %q cannot be used: %s", c.cfg.S3.ref(), lake.Reason(err))
+	now, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cancel()
+	return errors.Join(err, c.stop(now))
 }
 
 // prepare makes what works over the open queue.
-func (c *core) prepare(ctx context.Context, host component.Host, queue *wal.WAL, step func(string)) (err error) {
-	if err := c.takeOver(ctx, host, queue); err != nil {
-		return err
-	}
+func (c *core) prepare(ctx context.Context, queue *wal.WAL, step func(string)) (err error) {
 	if err := c.lakes.prepare(ctx); err != nil {
 		return err
 	}
 	if c.runtime, err = window.New(c.windowOptions(queue, step)); err != nil {
 		return err
+	}
+	for _, left := range queue.Backlog() {
+		c.door.splitter.Remember([]string{left.Tenant})
 	}
 	c.queue = queue
 	return c.watch()
@@ -171,41 +198,43 @@ func sizer(s exporterhelper.RequestSizerType) wal.Sizer {
 }
 
 func (c *core) windowOptions(queue *wal.WAL, step func(string)) window.Options {
-	o := window.Options{
-		Queue: queue, Damage: &c.damage, Sink: c.cfg.Sink,
-		Policy:    c.tenants.common.limits(),
-		Tick:      c.tenants.tick(),
-		Memory:    c.cfg.MemoryLimitMiB << 20,
-		Consumers: c.cfg.QueueConfig.Get().NumConsumers,
-		Grace:     c.cfg.Flush.ShutdownGrace,
-		Retry:     window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
-		Target:    c.tenants.target, Open: c.lakes.lake, Log: c.lakes.log,
+	q := c.cfg.QueueConfig.Get()
+	memory, encoders := c.cfg.MemoryLimitMiB<<20, q.NumConsumers
+	return window.Options{
+		Queue: queue, Volatile: q.StorageID == nil, Damage: &c.damage, Sink: c.cfg.Sink,
+		Limits:   c.tenants.common.limits(),
+		Tick:     c.tenants.tick(),
+		Memory:   memory,
+		Encoders: encoders,
+		Grace:    c.cfg.Flush.ShutdownGrace,
+		Retry:    window.Retry{Initial: c.cfg.Retry.InitialInterval, Max: c.cfg.Retry.MaxInterval},
+		Target:   c.tenants.target, Backlog: c.tenants.backlog, Open: c.lakes.lake, Log: c.lakes.log,
 		Observer: c.observer, Logger: c.set.Logger, Step: step,
 	}
-	c.maxEntry = o.MaxEntry()
-	return o
 }
 
-// work starts what runs until shutdown: the probes of the buckets, and the
-// windows, which begin when those were tried once.
-func (c *core) work() {
+// work starts what runs until shutdown: the checks of the buckets, and the
+// windows, which begin when those were tried once. What it returns is closed
+// when the exporter's own bucket was.
+func (c *core) work() (tried <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	checks := newBucketChecks(c)
 	c.lakes.ask = func(g *gate) { checks.begin(ctx, g) }
-	var tried []<-chan struct{}
+	var all []<-chan struct{}
 	for _, g := range c.lakes.needed() {
-		tried = append(tried, checks.begin(ctx, g))
+		all = append(all, checks.begin(ctx, g))
 	}
 	c.background.Go(func() {
-		if c.wait(proveWait, tried[:1]) {
-			c.wait(proveMore, tried[1:])
+		if c.wait(proveWait, all[:1]) {
+			c.wait(proveMore, all[1:])
 		}
 		c.begun.Store(true)
 		if err := c.runtime.Run(ctx); err != nil {
 			c.status.fail(fmt.Errorf("run windows: %w", err))
 		}
 	})
+	return all[0]
 }
 
 // wait returns when all are closed, and whether they were in time.
@@ -233,6 +262,12 @@ func (c *core) shutdown(ctx context.Context) error {
 	if c.cancel == nil {
 		return nil
 	}
+	return c.stop(ctx)
+}
+
+// stop ends what work began, and closes the queue.
+func (c *core) stop(ctx context.Context) error {
+	defer func() { c.cancel = nil }()
 	close(c.stopping)
 	stop := context.AfterFunc(ctx, c.cancel)
 	err := c.runtime.Shutdown(context.WithoutCancel(ctx))

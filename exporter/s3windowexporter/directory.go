@@ -55,6 +55,13 @@ func (d *directory) target(tenant string, signal partition.Signal) window.Target
 	return d.of(tenant).target(d.partition, signal)
 }
 
+// backlog says what becomes of a tenant's queued records.
+func (d *directory) backlog(tenant string) window.Backlog {
+	b := d.of(tenant).Backlog
+	before, _ := b.before() // Validate has refused what is no time
+	return window.Backlog{Parked: b.Park, DropBefore: before}
+}
+
 // tick is how often ages are looked at, so that the shortest is kept.
 func (d *directory) tick() time.Duration {
 	age := d.common.Flush.MaxAge
@@ -98,4 +105,18 @@ func (d *directory) lakes() map[S3Config][]string {
 		}
 	}
 	return out
+}
+
+// shares returns a lake that both name; false if there is none.
+func (d *directory) shares(other *directory) (lake.Ref, bool) {
+	theirs := map[place]bool{}
+	for at := range other.lakes() {
+		theirs[placeOf(at.ref())] = true
+	}
+	for at := range d.lakes() {
+		if theirs[placeOf(at.ref())] {
+			return at.ref(), true
+		}
+	}
+	return lake.Ref{}, false
 }

@@ -12,8 +12,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	"google.golang.org/grpc/codes"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
 )
@@ -36,21 +35,17 @@ func TestDisabledTenants(t *testing.T) {
 	for _, tenants := range [][]string{{"refused"}, {"acme", "refused"}, {"dropped", "acme", "refused"}} {
 		err := e.ConsumeLogs(t.Context(), logs(1, tenants...))
 		require.True(t, consumererror.IsPermanent(err))
-		require.EqualError(t, err, "Permanent error: accept request: tenant \"refused\" is disabled by `tenants::refused::enabled` (false): "+
-			"with `on_disabled: discard` its records are dropped instead")
+		requireRefusal(t, err, codes.PermissionDenied, `tenant "refused" is not accepted`)
 	}
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "dropped")))
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(5, "dropped", "acme", "dropped")))
 	r.awaitCommitted("acme", 5)
 	assert.Zero(t, r.committed("refused"))
 	assert.Zero(t, r.committed("dropped"))
-	point := func(tenant, outcome string, n int64) metricdata.DataPoint[int64] {
-		return metricdata.DataPoint[int64]{Value: n, Attributes: attribute.NewSet(
-			attribute.String("outcome", outcome), attribute.String("signal", "logs"), attribute.String("tenant", tenant))}
+	for outcome, want := range map[[2]string]int64{{"refused", "refused"}: 3, {"dropped", "refused"}: 1, {"dropped", "discarded"}: 12} {
+		assert.Equal(t, want, counter(t, tel, "disabled_records", attribute.String("exporter", "s3window/test"),
+			attribute.String("tenant", outcome[0]), attribute.String("outcome", outcome[1]), attribute.String("signal", "logs")), "%v", outcome)
 	}
-	metadatatest.AssertEqualExporterS3windowDisabledRecords(t, tel, []metricdata.DataPoint[int64]{
-		point("refused", "refused", 3), point("dropped", "refused", 1), point("dropped", "discarded", 12),
-	}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
 	r.shutdown(e)
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
@@ -68,8 +63,8 @@ func TestDiscardsAreCountedOnce(t *testing.T) {
 	require.Error(t, e.ConsumeLogs(t.Context(), logs(1, "acme", "dropped")))
 	r.storage.set(nil)
 	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "acme", "dropped")))
-	metadatatest.AssertEqualExporterS3windowDisabledRecords(t, tel, []metricdata.DataPoint[int64]{{Value: 1, Attributes: attribute.NewSet(
-		attribute.String("outcome", "discarded"), attribute.String("signal", "logs"))}}, metricdatatest.IgnoreTimestamp(), metricdatatest.IgnoreExemplars())
+	assert.EqualValues(t, 1, counter(t, tel, "disabled_records", attribute.String("exporter", "s3window/test"),
+		attribute.String("outcome", "discarded"), attribute.String("signal", "logs")))
 	r.shutdown(e)
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
@@ -92,7 +87,7 @@ func TestDisabledTenantsAreOwedWhatWasAccepted(t *testing.T) {
 		r.cfg.Tenants[name] = tenant
 	}
 	e = r.start()
-	require.ErrorContains(t, e.ConsumeLogs(t.Context(), logs(4, "acme")), `tenant "acme" is disabled`)
+	requireRefusal(t, e.ConsumeLogs(t.Context(), logs(4, "acme")), codes.PermissionDenied, `tenant "acme" is not accepted`)
 	r.awaitCommitted("acme", 4)
 	r.await(func() bool {
 		s, _ := r.host.last()

@@ -126,7 +126,7 @@ func TestFormatIsChanged(t *testing.T) {
 	for i, format := range []string{formatParquet, formatJSONL, formatParquet} {
 		cfg := *r.cfg
 		r.cfg = &cfg
-		r.cfg.Format = format
+		r.cfg.Format, r.cfg.Layout = format, layoutAdopt
 		e := r.start()
 		require.NoError(t, e.ConsumeLogs(t.Context(), logs(2, "a")))
 		r.awaitCommitted("a", int64(2*i+2))

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // storageClient opens the storage of owner under name in the extension id.
@@ -28,7 +28,7 @@ func storageClient(ctx context.Context, host component.Host, id, owner component
 }
 
 // leaseExtension finds the leases; nil if none are configured.
-func leaseExtension(host component.Host, id *component.ID) (leaseextension.Leases, error) {
+func leaseExtension(host component.Host, id *component.ID) (lease.Leases, error) {
 	if id == nil {
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func leaseExtension(host component.Host, id *component.ID) (leaseextension.Lease
 	if err != nil {
 		return nil, err
 	}
-	leases, ok := found.(leaseextension.Leases)
+	leases, ok := found.(lease.Leases)
 	if !ok {
 		return nil, fmt.Errorf("`lease` (%v) is not a lease extension: name one, or leave it out for leases in the bucket", id)
 	}

@@ -11,13 +11,17 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	leases3 "github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 var errUnproven = errors.New("the bucket has not answered the probe of the start yet")
@@ -27,11 +31,13 @@ var errUnproven = errors.New("the bucket has not answered the probe of the start
 type lakes struct {
 	cfg    *Config
 	dir    *directory
-	shared leaseextension.Leases // of the extension; nil = leases in each lake's bucket
+	shared lease.Leases // of the extension; nil = leases in each lake's bucket
 	holder string
 	dead   map[string]bool // holders that were earlier processes of this queue
 	step   func(string)
+	logger *zap.Logger
 	ask    func(g *gate) // has the lake behind a gate probed; set before any is opened for records
+	waits  leaseWaits    // of the leases in buckets
 
 	mu    sync.Mutex // guards everything below
 	gates map[S3Config]*gate
@@ -39,36 +45,53 @@ type lakes struct {
 	open  map[*lake.Lake]*site
 }
 
-// gate keeps windows out of a lake of the configuration until it is proven.
+// gate keeps windows out of a lake of the configuration until it is proven, and
+// its layout is that of the configuration.
 type gate struct {
 	settings S3Config
 	tenants  []string // whose own it is; none for that of the exporter
 
 	// Guarded by lakes.mu.
-	asked, proven bool
-	trouble       error // what the last probe says, if it is not proven
+	asked   bool
+	proven  bool                    // the store does what is needed
+	open    bool                    // windows may go there
+	trouble error                   // what the last check says, if they may not
+	mixed   map[string]*layoutError // of tenants whose windows may not
 }
 
 // site is one open lake.
 type site struct {
 	settings S3Config
 	lake     *lake.Lake
-	leases   leaseextension.Leases
+	leases   lease.Leases
+	surveys  map[string]*commit.Survey // by sink; guarded by lakes.mu
 	close    func()
 }
 
-func newLakes(cfg *Config, dir *directory, shared leaseextension.Leases, queue *wal.WAL, step func(string)) *lakes {
+// survey returns what is known of which tenants of a sink have commit logs.
+func (s *site) survey(sink string) *commit.Survey {
+	if s.surveys[sink] == nil {
+		s.surveys[sink] = commit.NewSurvey(s.lake, sink)
+	}
+	return s.surveys[sink]
+}
+
+func newLakes(c *core, shared lease.Leases, queue *wal.WAL, step func(string)) *lakes {
 	l := &lakes{
-		cfg: cfg, dir: dir, shared: shared, step: step, dead: map[string]bool{},
+		cfg: c.cfg, dir: c.tenants, shared: shared, step: step, logger: c.set.Logger, dead: map[string]bool{},
 		gates: map[S3Config]*gate{}, sites: map[S3Config]*site{}, open: map[*lake.Lake]*site{},
 		holder: holderName(queue.Writer()),
+		waits: leaseWaits{
+			retried: func() { c.observer.Retried(leaseStep, "", "") },
+			report:  func(err error) { c.status.set(bucketLeases, err) },
+		},
 	}
-	for settings, tenants := range dir.lakes() {
+	for settings, tenants := range l.dir.lakes() {
 		l.gates[settings] = &gate{settings: settings, tenants: tenants}
 	}
-	for writer := range queue.Writers() {
-		if writer != queue.Writer() {
-			l.dead[writer] = true
+	for _, writer := range queue.Writers() {
+		if writer.ID != queue.Writer() {
+			l.dead[writer.ID] = true
 		}
 	}
 	return l
@@ -117,17 +140,66 @@ func (l *lakes) needed() []*gate {
 	return out
 }
 
-// prove shows that the lake behind a gate can be used, and lets windows go
-// there.
-func (l *lakes) prove(ctx context.Context, g *gate) error {
+// check shows that the lake behind a gate can be used and is filed in the layout
+// of the configuration, and lets windows go there. An error says why some or all
+// may not. litter says why the probe itself could not be removed.
+func (l *lakes) check(ctx context.Context, g *gate) (step sealed.Step, litter, err error) {
 	s, err := l.site(ctx, g.settings)
-	if err == nil {
-		err = s.lake.Prove(ctx)
+	if err == nil && !l.isProven(g) {
+		litter, err = s.lake.Prove(ctx, lake.Needs{
+			Replace: l.shared == nil,
+			Parts:   g.settings.MultipartThresholdMiB < maxTargetMiB,
+		})
 	}
+	if err != nil {
+		l.noteCheck(g, false, nil, err)
+		return probeStep, litter, err
+	}
+	c := layoutCheck{lake: s.lake, sink: l.cfg.Sink, want: l.dir.layout(g.settings.ref()), adopt: l.cfg.Layout == layoutAdopt, logger: l.logger}
+	mixed, err := c.run(ctx)
+	l.noteCheck(g, true, mixed, err)
+	if err == nil {
+		err = firstOf(mixed)
+	}
+	return layoutStep, litter, err
+}
+
+// firstOf is one of the errors of tenants, and says of how many there are more;
+// nil if there is none.
+func firstOf(mixed map[string]*layoutError) error {
+	if len(mixed) == 0 {
+		return nil
+	}
+	first := *mixed[slices.Min(slices.Collect(maps.Keys(mixed)))]
+	if more := len(mixed) - 1; more > 0 {
+		first.is += fmt.Sprintf(" (and %d more tenants)", more)
+	}
+	return &first
+}
+
+func (l *lakes) isProven(g *gate) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	g.proven, g.trouble = err == nil, err
-	return err
+	return g.proven
+}
+
+func (l *lakes) noteCheck(g *gate, proven bool, mixed map[string]*layoutError, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g.proven, g.open, g.mixed, g.trouble = proven, err == nil, mixed, err
+}
+
+// ready says that every lake that was asked for can be used as it is
+// configured.
+func (l *lakes) ready() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, g := range l.gates {
+		if g.asked && (!g.open || len(g.mixed) > 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // otherSink gives the name of another sink that commits under the same prefix;
@@ -142,9 +214,13 @@ func (l *lakes) otherSink(ctx context.Context, g *gate) (string, error) {
 	own := partition.SystemPrefix(prefix) + "sink=" + partition.Escape(l.cfg.Sink) + "/"
 	other := ""
 	look := func(info lake.Info) error {
-		id, _, err := partition.ParseManifestKey(prefix, info.Key)
-		if err == nil && id.Sink != l.cfg.Sink {
-			other = id.Sink
+		sink, ok := partition.ParseLayoutKey(prefix, info.Key)
+		if !ok {
+			id, _, err := partition.ParseManifestKey(prefix, info.Key)
+			sink, ok = id.Sink, err == nil
+		}
+		if ok && sink != l.cfg.Sink {
+			other = sink
 		}
 		return found
 	}
@@ -166,7 +242,7 @@ func (l *lakes) otherSink(ctx context.Context, g *gate) (string, error) {
 // used them.
 func (l *lakes) lake(tenant string, ref lake.Ref) (*lake.Lake, error) {
 	settings := l.dir.s3(tenant, ref)
-	if err := l.pass(settings); err != nil {
+	if err := l.pass(tenant, settings); err != nil {
 		return nil, err
 	}
 	s, err := l.site(context.Background(), settings)
@@ -176,16 +252,20 @@ func (l *lakes) lake(tenant string, ref lake.Ref) (*lake.Lake, error) {
 	return s.lake, nil
 }
 
-// pass says why a lake cannot be used yet.
-func (l *lakes) pass(settings S3Config) error {
+// pass says why a tenant's windows may not go to a lake yet.
+func (l *lakes) pass(tenant string, settings S3Config) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g, ok := l.gates[settings]
 	switch {
-	case !ok || g.proven:
+	case !ok:
 		return nil
+	case g.open && g.mixed[tenant] == nil:
+		return nil
+	case g.open:
+		return g.mixed[tenant]
 	case g.trouble != nil:
-		return fmt.Errorf("the bucket has not passed the probe of the start: %w", g.trouble)
+		return fmt.Errorf("the bucket has not passed the check of the start: %w", g.trouble)
 	case !g.asked:
 		g.asked = true
 		l.ask(g)
@@ -208,10 +288,13 @@ func (l *lakes) site(ctx context.Context, at S3Config) (*site, error) {
 	bucket := lake.NewS3(client, lake.S3Options{
 		Settings: settings, Threshold: at.MultipartThresholdMiB << 20, PartSize: at.PartSizeMiB << 20, Step: l.step,
 	})
-	s := &site{settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared, close: func() { s3client.CloseIdle(client) }}
+	s := &site{
+		settings: at, lake: lake.New(bucket, ref, lake.WithStep(l.step)), leases: l.shared,
+		surveys: map[string]*commit.Survey{}, close: func() { s3client.CloseIdle(client) },
+	}
 	if l.shared == nil {
-		store := leaseextension.NewS3Store(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
-		own := leaseextension.NewLeases(store, leaseextension.Options{Holder: l.holder})
+		store := leases3.New(client, ref.Bucket, partition.LeasePrefix(ref.Prefix), settings.Refine)
+		own := lease.NewParticipant(store, lease.Options{Holder: l.holder, Observer: l.waits.observer(at)})
 		s.leases, s.close = own, func() { own.Close(); s3client.CloseIdle(client) }
 	}
 	l.sites[at], l.open[s.lake] = s, s
@@ -224,8 +307,12 @@ func (l *lakes) log(in *lake.Lake, id partition.ID) window.Log {
 	defer l.mu.Unlock()
 	s := l.open[in]
 	return commit.New(in, s.leases, id, commit.Options{
-		Holder: l.holder, Predecessors: l.predecessor,
+		Turns: l.shared != nil, Survey: s.survey(id.Sink), Holder: l.holder, Predecessors: l.predecessor,
 		Retention: l.cfg.WriterRetention, Timeout: s.settings.Timeout, Step: l.step,
+		// Nothing waits for these, and whoever keeps the leases tells of them.
+		Failed: func(operation string, err error) {
+			l.logger.Debug("A commit log could not use its head, and went on without", zap.String("operation", operation), zap.Error(err))
+		},
 	})
 }
 

@@ -157,7 +157,7 @@ func TestSignalsShareOneCore(t *testing.T) {
 	require.NoError(t, first.Start(t.Context(), r.host))
 	require.NoError(t, second.Start(t.Context(), other))
 	names, _ := r.storage.opens()
-	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs"}, names, "one queue is open")
+	assert.Equal(t, []string{"s3window/test/wal"}, names, "one queue is open")
 
 	require.NoError(t, first.ConsumeLogs(t.Context(), logs(1, "a")))
 	r.shutdown(first)
@@ -180,11 +180,75 @@ func TestExportersOfOtherIDsShareNothing(t *testing.T) {
 	set := settings()
 	a := r.create(set)
 	set.ID = component.MustNewIDWithName("s3window", "other")
+	other := *r.cfg
+	r.cfg = &other
+	r.cfg.S3.Prefix = "other"
 	b := r.create(set)
 	for _, e := range []exporter.Logs{a, b} {
 		require.NoError(t, e.Start(t.Context(), r.host))
 		defer r.shutdown(e)
 	}
 	names, _ := r.storage.opens()
-	assert.Equal(t, []string{"s3window/test/wal", "s3window/test/logs", "s3window/other/wal", "s3window/other/logs"}, names)
+	assert.Equal(t, []string{"s3window/test/wal", "s3window/other/wal"}, names)
+}
+
+// Two exporters of one process that would write the same records twice are
+// refused; those of other signals, sinks or prefixes are not, and a reload that
+// stops one first is none.
+func TestTwinsAreRefused(t *testing.T) {
+	r := newOfflineRig(t, "http://127.0.0.1:1")
+	twin := func(name string, change func(*Config)) exporter.Logs {
+		cfg := *r.cfg
+		change(&cfg)
+		set := settings()
+		set.ID = component.MustNewIDWithName("s3window", name)
+		e, err := r.factory.CreateLogs(t.Context(), set, &cfg)
+		require.NoError(t, err)
+		return e
+	}
+	const refused = "exporters \"s3window/twin\" and \"s3window/first\" both write to "
+	first := twin("first", func(*Config) {})
+	require.NoError(t, first.Start(t.Context(), r.host))
+	for name, c := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"the same":               {func(*Config) {}, refused + `"lake" with ` + "`sink` (\"default\")"},
+		"another region":         {func(c *Config) { c.S3.Region = "eu-1" }, refused},
+		"its tenant's lake":      {func(c *Config) { c.Tenants = tenantIn(c, c.S3); c.S3.Prefix = "other" }, refused},
+		"another prefix":         {func(c *Config) { c.S3.Prefix = "other" }, ""},
+		"another bucket":         {func(c *Config) { c.S3.Bucket = "other" }, ""},
+		"another store":          {func(c *Config) { c.S3.Endpoint = "http://127.0.0.1:2" }, ""},
+		"another sink, as asked": {func(c *Config) { c.Sink = "other" }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := twin("twin", c.change)
+			err := e.Start(t.Context(), r.host)
+			r.shutdown(e)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+			_, open := r.storage.opens()
+			assert.Equal(t, 1, open, "of the first alone")
+		})
+	}
+	set := settings()
+	set.ID = component.MustNewIDWithName("s3window", "traces")
+	traces, err := r.factory.CreateTraces(t.Context(), set, r.cfg)
+	require.NoError(t, err)
+	require.NoError(t, traces.Start(t.Context(), r.host), "nothing is written by both")
+	require.NoError(t, traces.Shutdown(t.Context()))
+	r.shutdown(first)
+	again := twin("twin", func(*Config) {})
+	require.NoError(t, again.Start(t.Context(), r.host))
+	r.shutdown(again)
+}
+
+// tenantIn is a tenant whose lake is at.
+func tenantIn(c *Config, at S3Config) map[string]TenantSettings {
+	acme := c.common()
+	acme.S3 = at
+	return map[string]TenantSettings{"acme": acme}
 }

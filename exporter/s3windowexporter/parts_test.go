@@ -2,7 +2,9 @@ package s3windowexporter
 
 import (
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -30,8 +32,8 @@ func startUnconditionalStore(t *testing.T) *unconditionalStore {
 	t.Helper()
 	s := &unconditionalStore{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("ETag", `"x"`)
+		content, _ := io.ReadAll(r.Body)
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(content)))
 		if r.Method == http.MethodPut {
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -56,7 +58,9 @@ func TestPredecessors(t *testing.T) {
 	first := open()
 	require.NoError(t, first.Append(t.Context(), wal.Record{Tenant: "a", Signal: "logs", Items: 1, Payload: []byte("x")}))
 	second := open()
-	l := newLakes(createDefaultConfig().(*Config), newDirectory(createDefaultConfig().(*Config)), nil, second, func(string) {})
+	c, err := newCore(settings(), createDefaultConfig().(*Config))
+	require.NoError(t, err)
+	l := newLakes(c, nil, second, func(string) {})
 	assert.True(t, l.predecessor(holderName(first.Writer())))
 	assert.True(t, l.predecessor("another-host/"+first.Writer()), "the storage came along")
 	for _, holder := range []string{l.holder, holderName("aaaaaaaaaaaaa"), "", "/", first.Writer() + "/"} {

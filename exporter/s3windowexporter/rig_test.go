@@ -270,16 +270,22 @@ func (r *rig) recordsIn(at S3Config, tenant string, signal partition.Signal) int
 
 func (r *rig) manifestsIn(at S3Config, tenant string, signal partition.Signal, visit func(lake.Manifest)) {
 	r.t.Helper()
-	settings := at.client()
-	client, err := s3client.New(r.t.Context(), settings)
-	require.NoError(r.t, err)
-	defer s3client.CloseIdle(client)
-	l := lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), at.ref())
+	l, done := r.lakeAt(at)
+	defer done()
 	require.NoError(r.t, l.Manifests(r.t.Context(), partition.ID{Sink: r.cfg.Sink, Tenant: tenant, Signal: signal},
 		func(_ uint64, m lake.Manifest, _ string) error {
 			visit(m)
 			return nil
 		}))
+}
+
+// lakeAt opens a lake, until done is called.
+func (r *rig) lakeAt(at S3Config) (l *lake.Lake, done func()) {
+	r.t.Helper()
+	settings := at.client()
+	client, err := s3client.New(r.t.Context(), settings)
+	require.NoError(r.t, err)
+	return lake.New(lake.NewS3(client, lake.S3Options{Settings: settings}), at.ref()), func() { s3client.CloseIdle(client) }
 }
 
 func (r *rig) awaitCommitted(tenant string, want int64) {

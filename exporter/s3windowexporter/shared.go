@@ -3,6 +3,7 @@ package s3windowexporter
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -42,8 +43,8 @@ func (f *factory) join(set exporter.Settings, cfg *Config, signal partition.Sign
 		f.cores[set.ID] = c
 	}
 	c.members++
-	if !slices.Contains(c.joined, signal) {
-		c.joined = append(c.joined, signal)
+	if !slices.Contains(c.signals, signal) {
+		c.signals = append(c.signals, signal)
 	}
 	return &member{factory: f, core: c}, nil
 }
@@ -60,22 +61,36 @@ func (f *factory) leave(c *core) bool {
 	return true
 }
 
-// signals gives the signals of a core's members. All of an exporter's members
-// are made before the first is started.
-func (f *factory) signals(c *core) []partition.Signal {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(c.joined)
-}
-
 // start starts the core with its first member. The others share the outcome.
 func (m *member) start(ctx context.Context, host component.Host) error {
 	m.core.status.join(host)
 	m.core.startOnce.Do(func() {
-		m.core.signals = m.factory.signals(m.core)
-		m.core.startErr = m.core.start(ctx, host)
+		if m.core.startErr = m.factory.claim(m.core); m.core.startErr == nil {
+			m.core.startErr = m.core.start(ctx, host)
+		}
 	})
 	return m.core.startErr
+}
+
+// claim refuses a core whose records another exporter of this process writes
+// too: they would be in the lake twice. Exporters of different signals may share
+// a lake, since nothing is written by both.
+func (f *factory) claim(c *core) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, other := range f.cores {
+		if other == c || !other.claimed || other.cfg.Sink != c.cfg.Sink || !slices.ContainsFunc(c.signals, func(s partition.Signal) bool {
+			return slices.Contains(other.signals, s)
+		}) {
+			continue
+		}
+		if in, ok := c.tenants.shares(other.tenants); ok {
+			return fmt.Errorf("exporters %q and %q both write to %q with `sink` (%q): records that both get would be there twice; give one of them another `s3::prefix`",
+				c.set.ID, id, in, c.cfg.Sink)
+		}
+	}
+	c.claimed = true
+	return nil
 }
 
 // shutdown stops the core with its last member: the others' records are still

@@ -9,7 +9,6 @@ import (
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
-	"go.opentelemetry.io/collector/pdata/xpdata/request"
 
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -133,33 +132,6 @@ func TestSignalsShareTheQueuesRoom(t *testing.T) {
 	}
 	require.Error(t, s.ConsumeLogs(t.Context(), logs(5_000, "a")))
 	require.Error(t, s.ConsumeMetrics(t.Context(), points(5_000, "a")))
-}
-
-// What exporterhelper's queues left is taken over for each signal by the name
-// that its queue has.
-func TestStockQueuesOfEverySignalAreTakenOver(t *testing.T) {
-	r := newRig(t)
-	traces, err := request.MarshalTraces(t.Context(), spans(4, "a", "b"))
-	require.NoError(t, err)
-	metrics, err := (&pmetric.ProtoMarshaler{}).MarshalMetrics(points(3, "a")) // as without the request's context
-	require.NoError(t, err)
-	for name, value := range map[string][]byte{"traces": traces, "metrics": metrics} {
-		stock, err := r.storage.GetClient(t.Context(), component.KindExporter, settings().ID, name)
-		require.NoError(t, err)
-		require.NoError(t, stock.Set(t.Context(), "0", value))
-		require.NoError(t, stock.Set(t.Context(), "ri", make([]byte, 8)))
-		require.NoError(t, stock.Set(t.Context(), "wi", []byte{1, 0, 0, 0, 0, 0, 0, 0}))
-		require.NoError(t, stock.Close(t.Context()))
-	}
-	for range 2 {
-		s := r.startSignals()
-		r.await(func() bool {
-			return r.committedOf("a", partition.Traces) >= 4 && r.committedOf("b", partition.Traces) >= 4 && r.committedOf("a", partition.Metrics) >= 3
-		})
-		r.shutdownSignals(s)
-	}
-	assert.EqualValues(t, 8, r.committedOf("a", partition.Traces)+r.committedOf("b", partition.Traces))
-	assert.EqualValues(t, 3, r.committedOf("a", partition.Metrics))
 }
 
 // A promoted column may have the name of a column that one signal has: that

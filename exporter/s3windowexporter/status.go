@@ -13,9 +13,10 @@ import (
 type source int
 
 const (
-	bucketCheck source = iota // the probe at start
-	flushes                   // windows on their way to the bucket
-	appends                   // requests on their way into the queue
+	bucketCheck  source = iota // the check of buckets at the start
+	bucketLeases               // leases that are kept in buckets
+	flushes                    // windows on their way to the bucket
+	appends                    // requests on their way into the queue
 	sources
 )
 

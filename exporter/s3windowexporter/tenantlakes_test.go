@@ -15,7 +15,8 @@ import (
 	"go.uber.org/zap"
 	zapobserver "go.uber.org/zap/zaptest/observer"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/testbed/s3test"
 )
@@ -112,7 +113,7 @@ func TestTenantsUnconditionalStoreIsRefused(t *testing.T) {
 	store := startUnconditionalStore(t)
 	r := newRig(t)
 	r.tenant("acme", func(s *TenantSettings) { s.S3.Endpoint = store.URL })
-	core, logged := zapobserver.New(zap.ErrorLevel)
+	core, logged := zapobserver.New(zap.WarnLevel)
 	set := settings()
 	set.Logger = zap.New(core)
 	e := r.create(set)
@@ -185,7 +186,7 @@ func TestTenantsShareTheLeaseExtension(t *testing.T) {
 	r := newRig(t)
 	id := component.MustNewID("lease")
 	r.cfg.Lease = &id
-	own := &leases{Participant: leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{})}
+	own := &leases{Participant: lease.NewParticipant(memory.New(), lease.Options{})}
 	defer own.Close()
 	r.host.extensions[id] = own
 	r.tenant("acme", func(s *TenantSettings) { s.S3.Bucket = r.server.NewBucket(t) })

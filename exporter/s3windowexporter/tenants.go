@@ -3,6 +3,7 @@ package s3windowexporter
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -31,8 +32,11 @@ type TenantSettings struct {
 	JSONL   JSONLConfig   `mapstructure:"jsonl"`
 	// Flush says when its windows are sealed.
 	Flush TenantFlushConfig `mapstructure:"flush"`
+	// Backlog says what becomes of its queued records.
+	Backlog BacklogConfig `mapstructure:"backlog"`
 
-	misplaced []string `mapstructure:"-"` // keys of its block that are the exporter's alone
+	misplaced []string     `mapstructure:"-"` // keys of its block that are the exporter's alone
+	unknown   []unknownKey `mapstructure:"-"` // keys of its block that no setting has
 }
 
 // TenantFlushConfig says when a window of a tenant is sealed.
@@ -40,6 +44,24 @@ type TenantFlushConfig struct {
 	TargetSizeMiB    int64         `mapstructure:"target_size_mib"`     // of its objects together
 	MaxObjectSizeMiB int64         `mapstructure:"max_object_size_mib"` // of each; 0 for no bound
 	MaxAge           time.Duration `mapstructure:"max_age"`             // of the oldest record
+}
+
+// BacklogConfig is what an operator wants done with queued records of a tenant
+// that cannot be committed, for example because its bucket is gone for good.
+type BacklogConfig struct {
+	Park bool `mapstructure:"park"` // leave them in the queue, and try nothing
+	// DropBefore drops what was accepted before that time, RFC 3339. It may stay
+	// in the configuration: what comes later is not touched.
+	DropBefore string `mapstructure:"drop_before"`
+}
+
+// before is the time, microseconds since the epoch; 0 for none.
+func (b *BacklogConfig) before() (int64, error) {
+	if b.DropBefore == "" {
+		return 0, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, b.DropBefore)
+	return t.UnixMicro(), err
 }
 
 const (
@@ -54,6 +76,8 @@ func exporterOnly() map[string]string {
 		"tenant":                "whose a record is must be known before its settings are",
 		"tenants":               "a tenant has no tenants",
 		"partition":             "the keys of all tenants have the same levels, so that one glob reads them",
+		"layout":                "it is said of the lakes of all tenants",
+		"require_bucket":        "a start has one outcome for all tenants",
 		"flush::shutdown_grace": "a shutdown has one time for all tenants",
 		"memory_limit_mib":      "one limit bounds what is held for all tenants",
 		"sending_queue":         "one queue holds the records of all tenants",
@@ -75,7 +99,8 @@ func (c *Config) common() TenantSettings {
 }
 
 // Unmarshal implements confmap.Unmarshaler: the blocks of tenants are read over
-// what the exporter has.
+// what the exporter has. Keys that no setting has are for Validate to name,
+// which does it on one line.
 func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	blocks, err := conf.Sub("tenants")
 	if err != nil {
@@ -87,7 +112,8 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	}
 	rest.Delete("tenants")
 	type plain Config // without this method
-	if err := rest.Unmarshal((*plain)(c)); err != nil {
+	c.unknown = takeUnknown(rest, reflect.TypeFor[Config]())
+	if err := rest.Unmarshal((*plain)(c), knownOnly(c.unknown)...); err != nil {
 		return err
 	}
 	c.Tenants = nil
@@ -125,7 +151,8 @@ func (t *TenantSettings) read(blocks *confmap.Conf, name string) error {
 	if own("access_key_id") != own("secret_access_key") {
 		t.S3.AccessKeyID, t.S3.SecretAccessKey = "", ""
 	}
-	if err := block.Unmarshal(t); err != nil {
+	t.unknown = takeUnknown(block, reflect.TypeFor[TenantSettings]())
+	if err := block.Unmarshal(t, knownOnly(t.unknown)...); err != nil {
 		return err
 	}
 	if t.S3.RoleARN == "" && own("role_arn") && !own("external_id") {
@@ -168,8 +195,8 @@ func (t *TenantSettings) columns() (key string, columns []ColumnConfig) {
 }
 
 // limits says when windows are sealed.
-func (t *TenantSettings) limits() flush.Config {
-	return flush.Config{TargetSize: t.Flush.TargetSizeMiB << 20, MaxAge: t.Flush.MaxAge}
+func (t *TenantSettings) limits() flush.Limits {
+	return flush.Limits{TargetSize: t.Flush.TargetSizeMiB << 20, MaxAge: t.Flush.MaxAge}
 }
 
 // target says what the windows of a partition are sealed to.

@@ -13,7 +13,8 @@ import (
 
 const (
 	maxSink   = 64
-	maxPrefix = 512 // with the longest tenant and sink a key stays below S3's 1024 bytes
+	maxHead   = 1024 // bytes: the longest name that leases take
+	maxPrefix = 512  // with the longest tenant and sink a key stays below S3's 1024 bytes
 
 	maxTargetMiB = 5120 // the most that one PUT takes, in GiB: 5
 	maxMemoryMiB = 1 << 20
@@ -30,7 +31,7 @@ var errNoQueue = errors.New("`sending_queue::enabled` (false) must not be set: r
 func (c *Config) Validate() error {
 	t := c.common()
 	return errors.Join(
-		c.validateName(), t.validateS3(""), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
+		explainAll("", c.unknown), c.validateName(), t.validateS3(""), t.validateHead("", c), c.validateTenant(), c.validatePartition(), t.validateFormat(""),
 		t.validateFlush(""), c.validateGrace(), c.validateMemory(), c.validateQueue(), c.validateWAL(), c.validateTimes(),
 		c.validateTenants(),
 	)
@@ -44,35 +45,25 @@ func (c *Config) validateName() error {
 	return nil
 }
 
-func (c *Config) validateTenant() error {
-	var errs []error
-	for i, r := range c.Tenant.From {
-		if (r.ResourceAttribute == "") == (r.Metadata == "") {
-			errs = append(errs, fmt.Errorf("`tenant::from::%d` must have one of `resource_attribute` and `metadata`: a rule looks in one place", i))
-		}
-	}
-	if c.Tenant.Default == "" {
-		errs = append(errs, errors.New("`tenant::default` is empty: it must name the tenant of records for which no rule gives one"))
-	}
-	errs = append(errs, within("tenant::max_tenants", c.Tenant.MaxTenants, 1, 10_000_000, "every tenant costs memory and objects of its own"))
-	return errors.Join(errs...)
-}
-
 func (c *Config) validateGrace() error {
 	return duration("flush::shutdown_grace", c.Flush.ShutdownGrace, 0, 10*time.Minute, "it is how long a shutdown may take to commit; the rest stays in the queue")
 }
 
 func (c *Config) validateMemory() error {
-	consumers := 1
-	if q := c.QueueConfig.Get(); q != nil {
-		consumers = max(q.NumConsumers, 1)
-	}
-	least := (window.MinMemory(consumers) + 1<<20 - 1) >> 20
+	least := (window.MinMemory(c.consumers()) + 1<<20 - 1) >> 20
 	if err := within("memory_limit_mib", c.MemoryLimitMiB, least, maxMemoryMiB, "the queue's read-ahead, the encoders and the open windows share it"); err != nil {
 		return err
 	}
 	t := c.common()
-	return t.validateShare("", c.MemoryLimitMiB)
+	return t.validateShare("", c)
+}
+
+// consumers is how many windows are encoded at once; 1 where that is not valid.
+func (c *Config) consumers() int {
+	if q := c.QueueConfig.Get(); q != nil && q.NumConsumers >= 1 && q.NumConsumers <= maxConsumers {
+		return q.NumConsumers
+	}
+	return 1
 }
 
 func (c *Config) validateQueue() error {
@@ -97,7 +88,7 @@ func (c *Config) validateQueue() error {
 		errs = append(errs, wrong("sending_queue::sizer", q.Sizer.String(), "bytes where `sending_queue::storage` is unset", "otherwise nothing bounds the memory of the queue"))
 	}
 	if q.NumConsumers > maxConsumers {
-		errs = append(errs, wrong("sending_queue::num_consumers", q.NumConsumers, "1 to 64", "it is how many windows are encoded and uploaded at once, each with memory of its own"))
+		errs = append(errs, wrong("sending_queue::num_consumers", q.NumConsumers, "1 to 64", "it is how many windows are encoded at once, each with memory of its own"))
 	}
 	return errors.Join(errs...)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/window"
 )
 
 // validateTenants names what is wrong with the settings of each tenant, unless
@@ -34,6 +35,7 @@ func (c *Config) validateTenants() error {
 			errs = append(errs, fmt.Errorf("`tenants` has %q and %q, which are one tenant: one of the names is the form in which the other is filed", twin, name))
 		}
 		names[partition.Tenant(name)] = name
+		errs = append(errs, rewrittenName(name))
 		t := c.Tenants[name]
 		found := t.problems(tenantKey(name)+"::", c)
 		if len(found) == 0 {
@@ -57,7 +59,7 @@ func tenantKey(name string) string {
 // problems names everything that is wrong with the settings, one line each.
 // Keys begin with at, and there are as many lines whatever at is.
 func (t *TenantSettings) problems(at string, c *Config) []error {
-	var errs []error
+	errs := []error{explainAll(at, t.unknown)}
 	why := exporterOnly()
 	for _, key := range t.misplaced {
 		errs = append(errs, fmt.Errorf("`%s%s` must not be set: %s", at, key, why[key]))
@@ -65,11 +67,11 @@ func (t *TenantSettings) problems(at string, c *Config) []error {
 	if t.OnDisabled != onDisabledRefuse && t.OnDisabled != onDisabledDiscard {
 		errs = append(errs, wrong(at+"on_disabled", t.OnDisabled, "refuse or discard", "it says what becomes of requests while `enabled` is false"))
 	}
-	errs = append(errs, t.validateS3(at))
+	errs = append(errs, t.validateS3(at), t.validateHead(at, c))
 	if common := c.common(); !t.writesLike(&common) { // what is inherited was checked, and that takes long
 		errs = append(errs, t.validateFormat(at))
 	}
-	errs = append(errs, t.validateFlush(at), t.validateShare(at, c.MemoryLimitMiB))
+	errs = append(errs, t.validateFlush(at), t.validateShare(at, c), t.Backlog.validate(at))
 	if t.Flush.TargetSizeMiB > c.WAL.SegmentSizeMiB && t.Flush.TargetSizeMiB != c.Flush.TargetSizeMiB {
 		errs = append(errs, wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most `wal::segment_size_mib` (%d)", c.WAL.SegmentSizeMiB),
 			"a window never holds more than a segment, so none would reach its size"))
@@ -98,6 +100,18 @@ func (t *TenantSettings) validateS3(at string) error {
 			"an upload has 10,000 parts at most"))
 	}
 	return errors.Join(errs...)
+}
+
+// validateHead holds the names of heads in the lake to what leases take. A prefix
+// that is short enough for keys may be too long there, because it is escaped.
+func (t *TenantSettings) validateHead(at string, c *Config) error {
+	longest := partition.ID{Sink: c.Sink, Tenant: strings.Repeat("x", partition.MaxEscaped), Signal: partition.Metrics}
+	n := len(partition.HeadName(t.S3.Bucket, t.S3.Prefix, longest))
+	if n <= maxHead || len(t.S3.Prefix) > maxPrefix {
+		return nil
+	}
+	return wrong(at+"s3::prefix", t.S3.Prefix, "shorter",
+		fmt.Sprintf("names of heads get up to %d bytes and leases take %d; bytes outside A-Z a-z 0-9 . _ - count three times there, slashes too", n, maxHead))
 }
 
 // badPrefix says what is wrong with a prefix; empty if nothing is.
@@ -182,11 +196,21 @@ func (t *TenantSettings) validateFlush(at string) error {
 		duration(at+"flush::max_age", t.Flush.MaxAge, 100*time.Millisecond, 24*time.Hour, "it is how long a record may wait for its window to fill"))
 }
 
-// validateShare holds the size of objects against the memory of all windows.
-func (t *TenantSettings) validateShare(at string, memoryMiB int64) error {
-	if t.Flush.TargetSizeMiB > memoryMiB/2 {
-		return wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB, fmt.Sprintf("at most half of `memory_limit_mib` (%d)", memoryMiB),
-			"windows would be sealed for want of memory before they reach it")
+// validateShare holds the size of windows against the memory of all of them.
+func (t *TenantSettings) validateShare(at string, c *Config) error {
+	most := window.MaxTarget(c.MemoryLimitMiB<<20, c.consumers()) >> 20
+	if t.Flush.TargetSizeMiB <= most {
+		return nil
+	}
+	return wrong(at+"flush::target_size_mib", t.Flush.TargetSizeMiB,
+		fmt.Sprintf("at most %d, the largest window that `memory_limit_mib` (%d) with `sending_queue::num_consumers` (%d) has room for", most, c.MemoryLimitMiB, c.consumers()),
+		"windows would be sealed for want of memory before they reach it")
+}
+
+// validate names what is wrong with the block.
+func (b *BacklogConfig) validate(at string) error {
+	if _, err := b.before(); err != nil {
+		return wrong(at+"backlog::drop_before", b.DropBefore, `a time such as "2026-12-01T10:00:00Z"`, "what was accepted before it is dropped")
 	}
 	return nil
 }

@@ -25,6 +25,9 @@ func (c *Config) validatePartition() error {
 	if p.Time != timeReceived && p.Time != timeEvent {
 		errs = append(errs, wrong("partition::time", p.Time, "received or event", "objects are filed under the time at which their records came, or under the records' own"))
 	}
+	if c.Layout != layoutKeep && c.Layout != layoutAdopt {
+		errs = append(errs, wrong("layout", c.Layout, "keep or adopt", "it says whether a lake that is filed in another layout is written to"))
+	}
 	errs = append(errs,
 		duration("partition::max_event_skew", p.MaxEventSkew, time.Hour, 10*365*24*time.Hour, "older records are filed under received time"),
 		within("partition::max_prefixes", p.MaxPrefixes, 1, encode.MaxPrefixes, "each directory of a window costs an object"))

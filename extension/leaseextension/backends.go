@@ -11,15 +11,16 @@ import (
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dynamodb"
 	"github.com/s3window/s3window/extension/leaseextension/internal/etcd"
-	"github.com/s3window/s3window/extension/leaseextension/internal/memory"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
-	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
 	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
+	"github.com/s3window/s3window/extension/leaseextension/lease/s3"
 )
 
-// backend is one way to keep leases. A further one is a package under internal/
-// with a Config and a Store, a block in Config, and a row in backends; or, with a
-// heavy client, a module of its own, see NewBackendFactory.
+// backend is one way to keep leases. A further one is a package with a Config and a
+// Store, a block in Config, and a row in backends; or, with a heavy client, a module
+// of its own, see NewBackendFactory.
 type backend struct {
 	name string
 	// block returns what checks the backend's block; nil if it is missing.
@@ -36,7 +37,7 @@ type environment struct {
 
 // opened is a store and what ends it.
 type opened struct {
-	store Store
+	store lease.Store
 	close func(context.Context) error
 }
 

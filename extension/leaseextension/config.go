@@ -11,10 +11,11 @@ import (
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dynamodb"
 	"github.com/s3window/s3window/extension/leaseextension/internal/etcd"
-	"github.com/s3window/s3window/extension/leaseextension/internal/memory"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
-	"github.com/s3window/s3window/extension/leaseextension/internal/s3"
 	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
+	"github.com/s3window/s3window/extension/leaseextension/lease/s3"
 )
 
 const (
@@ -44,7 +45,7 @@ type Config struct {
 
 func createDefaultConfig() component.Config {
 	return &Config{
-		TTL:      DefaultTTL,
+		TTL:      lease.DefaultTTL,
 		DynamoDB: configoptional.Default(dynamodb.DefaultConfig()),
 		Etcd:     configoptional.Default(etcd.DefaultConfig()),
 		Memory:   configoptional.Default(memory.Config{}),

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // ErrNotStarted says that a lease was asked for before the extension started.
@@ -32,13 +33,13 @@ type leaseExtension struct {
 
 	// mu guards everything declared below.
 	mu          sync.Mutex
-	participant *Participant
+	participant *lease.Participant
 	opened      opened
 }
 
 var (
 	_ extension.Extension = (*leaseExtension)(nil)
-	_ Leases              = (*leaseExtension)(nil)
+	_ lease.Leases        = (*leaseExtension)(nil)
 )
 
 func newExtension(set extension.Settings, p plan) (*leaseExtension, error) {
@@ -59,7 +60,7 @@ func (e *leaseExtension) Start(ctx context.Context, host component.Host) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.opened = opened
-	e.participant = NewLeases(opened.store, Options{TTL: e.plan.ttl, Observer: newReporter(e, host).observer()})
+	e.participant = lease.NewParticipant(opened.store, lease.Options{TTL: e.plan.ttl, Observer: newReporter(e, host).observer()})
 	return nil
 }
 
@@ -81,7 +82,7 @@ func (e *leaseExtension) Shutdown(ctx context.Context) error {
 }
 
 // Acquire implements Leases.
-func (e *leaseExtension) Acquire(ctx context.Context, name string, opts ...AcquireOption) (Lease, error) {
+func (e *leaseExtension) Acquire(ctx context.Context, name string, opts ...lease.AcquireOption) (lease.Lease, error) {
 	participant, err := e.started()
 	if err != nil {
 		return nil, fmt.Errorf("acquire lease %q: %w", name, err)
@@ -98,7 +99,7 @@ func (e *leaseExtension) Read(ctx context.Context, name string) ([]byte, error) 
 	return participant.Read(ctx, name)
 }
 
-func (e *leaseExtension) started() (*Participant, error) {
+func (e *leaseExtension) started() (*lease.Participant, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.participant == nil {

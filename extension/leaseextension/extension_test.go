@@ -22,6 +22,7 @@ import (
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadatatest"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // host is a component.Host with extensions that keeps what status it was told.
@@ -58,14 +59,14 @@ func create(t *testing.T, set extension.Settings, configName string) extension.E
 
 func TestLeasesNeedAStartedExtension(t *testing.T) {
 	ext := create(t, extensiontest.NewNopSettings(metadata.Type), "")
-	leases := ext.(Leases)
+	leases := ext.(lease.Leases)
 	_, err := leases.Acquire(t.Context(), "x")
 	require.ErrorIs(t, err, ErrNotStarted)
 	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
-	lease, err := leases.Acquire(t.Context(), "x")
+	held, err := leases.Acquire(t.Context(), "x")
 	require.NoError(t, err)
 	require.NoError(t, ext.Shutdown(t.Context()))
-	require.ErrorIs(t, context.Cause(lease.Context()), ErrClosed, "a lease that nobody released ends")
+	require.ErrorIs(t, context.Cause(held.Context()), lease.ErrClosed, "a lease that nobody released ends")
 	_, err = leases.Read(t.Context(), "x")
 	require.ErrorIs(t, err, ErrNotStarted)
 	require.NoError(t, ext.Shutdown(t.Context()))
@@ -96,12 +97,12 @@ func TestLeasesOnStorageSurviveTheProcess(t *testing.T) {
 		require.Equal(t, []component.ID{storageID}, ext.(interface{ Dependencies() []component.ID }).Dependencies())
 		require.NoError(t, ext.Start(t.Context(), h))
 
-		lease, err := ext.(Leases).Acquire(t.Context(), "x")
+		held, err := ext.(lease.Leases).Acquire(t.Context(), "x")
 		require.NoError(t, err)
-		require.Equal(t, want, string(lease.State()))
-		require.Greater(t, lease.Epoch(), epoch)
-		epoch = lease.Epoch()
-		require.NoError(t, lease.Release(t.Context(), []byte(`{"run":`+string(rune('0'+run))+`}`)))
+		require.Equal(t, want, string(held.State()))
+		require.Greater(t, held.Epoch(), epoch)
+		epoch = held.Epoch()
+		require.NoError(t, held.Release(t.Context(), []byte(`{"run":`+string(rune('0'+run))+`}`)))
 		require.NoError(t, ext.Shutdown(t.Context()))
 		require.NoError(t, files.Shutdown(t.Context()))
 	}
@@ -112,7 +113,7 @@ func TestS3StartsWithoutItsBucket(t *testing.T) {
 	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err := ext.(Leases).Read(ctx, "x")
+	_, err := ext.(lease.Leases).Read(ctx, "x")
 	require.Error(t, err)
 	require.NoError(t, ext.Shutdown(t.Context()))
 }
@@ -124,13 +125,13 @@ func TestTelemetry(t *testing.T) {
 	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
 	defer func() { require.NoError(t, ext.Shutdown(context.Background())) }()
 
-	lease, err := ext.(Leases).Acquire(t.Context(), "x")
+	held, err := ext.(lease.Leases).Acquire(t.Context(), "x")
 	require.NoError(t, err)
 	e := ext.(*leaseExtension)
 	rec, err := e.opened.store.Get(t.Context(), "x")
 	require.NoError(t, err)
 	require.NoError(t, e.opened.store.Delete(t.Context(), "x", rec.Revision))
-	require.ErrorIs(t, lease.Save(t.Context(), nil), ErrLost)
+	require.ErrorIs(t, held.Save(t.Context(), nil), lease.ErrLost)
 
 	metadatatest.AssertEqualLeaseLost(t, telemetry, []metricdata.DataPoint[int64]{
 		{Value: 1, Attributes: attribute.NewSet(attribute.String("cause", "fenced"))},
@@ -157,10 +158,10 @@ func TestStatusFollowsTheStore(t *testing.T) {
 		h := &host{}
 		ext := create(t, extensiontest.NewNopSettings(metadata.Type), "")
 		require.NoError(t, ext.Start(t.Context(), h))
-		report := ext.(*leaseExtension).participant.observer.Request
+		report := newReporter(ext.(*leaseExtension), h).observer().Request
 		report("get", 0, errors.New("down"))
 		report("get", 0, errors.New("down"))
-		report("get", 0, ErrNotFound)
+		report("get", 0, lease.ErrNotFound)
 		report("get", 0, errors.New("down"))
 		report("put", 0, errors.New("down"))
 		require.Empty(t, h.reported(), "hiccups are not reported")
@@ -168,7 +169,7 @@ func TestStatusFollowsTheStore(t *testing.T) {
 		report("put", 0, errors.New("down"))
 		report("put", 0, errors.New("down"))
 		require.Equal(t, []componentstatus.Status{componentstatus.StatusRecoverableError}, h.reported())
-		report("put", 0, ErrConflict)
+		report("put", 0, lease.ErrConflict)
 		report("put", 0, nil)
 		require.Equal(t, []componentstatus.Status{componentstatus.StatusRecoverableError, componentstatus.StatusOK}, h.reported())
 		require.NoError(t, ext.Shutdown(t.Context()))

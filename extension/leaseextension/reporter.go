@@ -3,7 +3,6 @@ package leaseextension
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -13,11 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
-
-// failuresToReport is how many requests in a row must fail before the store
-// counts as failing.
-const failuresToReport = 3
 
 // reporter turns what a participant sees into metrics, the component's status
 // and two log lines per outage.
@@ -26,18 +22,17 @@ type reporter struct {
 	logger    *zap.Logger
 	host      component.Host
 	backend   string
-
-	// mu guards everything declared below.
-	mu       sync.Mutex
-	failures int // requests in a row
+	health    *lease.Health
 }
 
 func newReporter(e *leaseExtension, host component.Host) *reporter {
-	return &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.plan.backend}
+	r := &reporter{telemetry: e.telemetry, logger: e.logger, host: host, backend: e.plan.backend}
+	r.health = lease.NewHealth(r.changed)
+	return r
 }
 
-func (r *reporter) observer() Observer {
-	return Observer{Acquired: r.acquired, Lost: r.lost, Request: r.request}
+func (r *reporter) observer() lease.Observer {
+	return lease.Observer{Acquired: r.acquired, Lost: r.lost, Request: r.request}
 }
 
 func (r *reporter) acquired(waited time.Duration, takeover bool) {
@@ -47,7 +42,7 @@ func (r *reporter) acquired(waited time.Duration, takeover bool) {
 
 func (r *reporter) lost(cause error) {
 	name := "fenced"
-	if errors.Is(cause, ErrExpired) {
+	if errors.Is(cause, lease.ErrExpired) {
 		name = "expired"
 	}
 	r.telemetry.LeaseLost.Add(context.Background(), 1, metric.WithAttributes(attribute.String("cause", name)))
@@ -58,33 +53,25 @@ func (r *reporter) request(op string, took time.Duration, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return // the caller went away: that says nothing about the store
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, lease.ErrNotFound):
 		outcome = "missing"
-	case errors.Is(err, ErrConflict):
+	case errors.Is(err, lease.ErrConflict):
 		outcome = "conflict"
 	case err != nil:
 		outcome = "error"
 	}
 	r.telemetry.LeaseRequestDuration.Record(context.Background(), took.Seconds(),
 		metric.WithAttributes(attribute.String("op", op), attribute.String("outcome", outcome)))
-	r.health(outcome == "error", err)
+	r.health.Request(op, took, err)
 }
 
-// health reports when a run of failures is long enough to count, and when it
-// ends.
-func (r *reporter) health(failed bool, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !failed {
-		if r.failures >= failuresToReport {
-			r.logger.Info("Lease store answers again", zap.String("backend", r.backend))
-			componentstatus.ReportStatus(r.host, componentstatus.NewEvent(componentstatus.StatusOK))
-		}
-		r.failures = 0
+// changed reports that the store begins to fail, or answers again.
+func (r *reporter) changed(err error) {
+	if err == nil {
+		r.logger.Info("Lease store answers again", zap.String("backend", r.backend))
+		componentstatus.ReportStatus(r.host, componentstatus.NewEvent(componentstatus.StatusOK))
 		return
 	}
-	if r.failures++; r.failures == failuresToReport {
-		r.logger.Warn("Lease store fails", zap.String("backend", r.backend), zap.Error(err))
-		componentstatus.ReportStatus(r.host, componentstatus.NewRecoverableErrorEvent(err))
-	}
+	r.logger.Warn("Lease store fails", zap.String("backend", r.backend), zap.Error(err))
+	componentstatus.ReportStatus(r.host, componentstatus.NewRecoverableErrorEvent(err))
 }

@@ -9,11 +9,19 @@ import (
 	"go.opentelemetry.io/collector/extension"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/metadata"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
+
+// ClosingStore is a lease.Store with connections. Close ends them after the last
+// use.
+type ClosingStore interface {
+	lease.Store
+	Close() error
+}
 
 // Standalone is a backend that is a lease extension of its own, in a module of
 // its own, because its client is too heavy for every collector that has leases.
-// T are its settings, which stand in the extension's block beside ttl.
+// T are its settings, which are in the extension's block beside ttl.
 type Standalone[T any] struct {
 	Type     component.Type
 	Defaults T
@@ -33,8 +41,8 @@ func (c *StandaloneConfig[T, P]) Validate() error {
 	return errors.Join(validateTTL(c.TTL), P(&c.Backend).Check())
 }
 
-// NewBackendFactory returns the factory of a standalone backend's extension. It
-// gives the same Leases as the extension lease, with the same telemetry.
+// NewBackendFactory returns the factory of a standalone backend's extension. The
+// extension is a lease.Leases as the extension lease is, with the same telemetry.
 func NewBackendFactory[T any, P checked[T]](s Standalone[T]) extension.Factory {
 	create := func(_ context.Context, set extension.Settings, cfg component.Config) (extension.Extension, error) {
 		settings := cfg.(*StandaloneConfig[T, P])
@@ -42,6 +50,6 @@ func NewBackendFactory[T any, P checked[T]](s Standalone[T]) extension.Factory {
 			return closing(s.Open(ctx, settings.Backend))
 		}})
 	}
-	defaults := func() component.Config { return &StandaloneConfig[T, P]{TTL: DefaultTTL, Backend: s.Defaults} }
+	defaults := func() component.Config { return &StandaloneConfig[T, P]{TTL: lease.DefaultTTL, Backend: s.Defaults} }
 	return extension.NewFactory(s.Type, defaults, create, metadata.ExtensionStability)
 }

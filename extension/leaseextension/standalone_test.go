@@ -11,6 +11,9 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/extension/extensiontest"
+
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 )
 
 // fakeSettings are the settings of a backend in another module.
@@ -26,7 +29,7 @@ func (s *fakeSettings) Check() error {
 }
 
 type fakeStore struct {
-	Store
+	lease.Store
 	closed *int
 }
 
@@ -40,7 +43,7 @@ func TestStandaloneBackend(t *testing.T) {
 			if s.Address == "nowhere" {
 				return nil, errors.New("no such file")
 			}
-			return fakeStore{NewMemoryStore(), &closed}, nil
+			return fakeStore{memory.New(), &closed}, nil
 		},
 	})
 	start := func(settings map[string]any) (component.Component, error) {
@@ -62,9 +65,9 @@ func TestStandaloneBackend(t *testing.T) {
 	ext, err := start(map[string]any{"ttl": "3s"})
 	require.NoError(t, err)
 	require.Equal(t, 3*time.Second, ext.(*leaseExtension).plan.ttl)
-	lease, err := ext.(Leases).Acquire(t.Context(), "x")
+	held, err := ext.(lease.Leases).Acquire(t.Context(), "x")
 	require.NoError(t, err)
-	require.NoError(t, lease.Release(t.Context(), nil))
+	require.NoError(t, held.Release(t.Context(), nil))
 	require.NoError(t, ext.Shutdown(t.Context()))
 	require.Equal(t, 1, closed)
 }

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// putAttempts bounds how often one manifest is put, and how often a refused
-// put is looked into, before the caller's backoff takes over.
-const putAttempts = 3
+// attempts bounds how often one manifest is put, and how often a number that is
+// refused and then free is put again, before the caller's backoff takes over.
+const attempts = 3
 
 // Window is a sealed window whose objects lie in the bucket: what its manifest
 // is to say. Stamps and times are microseconds.
@@ -32,18 +31,18 @@ type Window struct {
 	Lost              []lake.Lost
 }
 
-// Commit makes the windows ws real, in their order, under one lease: each gets
-// the log's next number, or is found committed already. The windows of one
-// writer are given in the order of their stamps, their objects durable.
+// Commit makes the windows ws real, in their order: each gets the log's next
+// number, or is found committed already. The windows of one writer are given in
+// the order of their stamps, their objects durable.
 //
-// It returns how many windows of ws, counted from the first, are committed and
-// confirmed by the head. These may leave the WAL. The others are unknown, and
-// giving them to Commit again is always right, also in another process.
+// It returns how many windows of ws, counted from the first, are committed.
+// These may leave the WAL. The others are unknown, and giving them to Commit
+// again is always right, also in another process.
 //
 // *Overlap says that the next window does not follow its writer's end, and
 // *Blocked that the log cannot go on. Any other error passes, or the caller's
 // configuration is at fault; the caller tries again after a pause.
-func (l *Log) Commit(ctx context.Context, ws []Window) (int, error) {
+func (l *Log) Commit(ctx context.Context, ws []Window) (committed int, err error) {
 	if len(ws) == 0 {
 		return 0, nil
 	}
@@ -53,150 +52,130 @@ func (l *Log) Commit(ctx context.Context, ws []Window) (int, error) {
 				w.Start, w.End, w.After, w.Writer, w.ID, l.id)
 		}
 	}
-	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
-	case <-ctx.Done():
-		return 0, fmt.Errorf("wait for the turn to commit: %w", context.Cause(ctx))
-	}
-	lease, err := l.acquire(ctx)
-	if err != nil {
+	if err := l.enter(ctx); err != nil {
 		return 0, err
 	}
-	t := turn{log: l, lease: lease}
-	if err := t.run(ctx, ws); err != nil {
-		t.giveUp(ctx)
-		return t.confirmed, err
+	defer l.leave()
+	if err := l.load(ctx); err != nil {
+		return 0, err
 	}
-	return t.confirmed, nil
-}
-
-// turn is one stay on the lease.
-type turn struct {
-	log       *Log
-	lease     leaseextension.Lease
-	state     State // the fold as far as it is known; every manifest in it is in the bucket
-	unwritten bool  // state is ahead of the head
-	committed int   // windows of the caller that state covers, from the first
-	confirmed int   // those that the head covers
-	released  bool
-}
-
-// run commits ws and gives the lease back.
-func (t *turn) run(ctx context.Context, ws []Window) error {
-	if err := t.load(ctx); err != nil {
-		return err
+	c := commits{log: l}
+	defer c.end(ctx)
+	if err := c.begin(ctx); err != nil {
+		return 0, err
 	}
-	for i, w := range ws {
-		if err := t.window(ctx, w, i == len(ws)-1); err != nil {
-			return err
+	for i := range ws {
+		if err := c.window(ctx, &ws[i]); err != nil {
+			return i, err
 		}
 	}
-	if t.released {
-		return nil
-	}
-	return t.release(ctx)
+	return len(ws), nil
 }
 
-// load takes the state that came with the lease. Where there is none, it is
-// rebuilt and written before it is used.
-//
-// Crash before this: the record has no state, the next reader rebuilds it.
-// Crash after it: the head is as the bucket says.
-func (t *turn) load(ctx context.Context) error {
-	raw := t.lease.State()
-	if raw != nil {
-		s, err := decodeState(raw)
-		t.state = s
-		return err
-	}
-	s, err := t.log.rebuild(ctx)
-	if err != nil {
-		return err
-	}
-	t.state = s
-	if s.K == 0 {
-		return nil
-	}
-	return t.save(ctx, "save-rebuilt")
+// commits is one call of Commit.
+type commits struct {
+	log  *Log
+	turn *turn // nil while none is taken
+
+	landedOnce bool // a window of this call was put
 }
 
-// window commits one window: look, put the manifest, confirm. last says that
-// the lease goes with the confirmation.
-func (t *turn) window(ctx context.Context, w Window, last bool) error {
-	for range putAttempts {
-		covered, err := t.covered(ctx, w)
+// begin takes the turn where turns are taken, and looks ahead where others are
+// known to commit.
+func (c *commits) begin(ctx context.Context) error {
+	l := c.log
+	if l.opts.Turns {
+		var err error
+		c.turn, err = l.take(ctx)
+		return err
+	}
+	if l.turns > 0 {
+		l.turns--
+		c.crowded(ctx)
+		return nil
+	}
+	return l.foresee(ctx)
+}
+
+// crowded takes the turn if it can be had: without it commits only meet more
+// often.
+func (c *commits) crowded(ctx context.Context) {
+	var err error
+	if c.turn, err = c.log.take(ctx); err != nil {
+		c.log.opts.Failed("acquire", err)
+	}
+}
+
+func (c *commits) end(ctx context.Context) {
+	if c.turn != nil {
+		c.turn.release(ctx)
+		return
+	}
+	if ctx.Err() == nil {
+		c.log.save(ctx)
+	}
+}
+
+// window commits one window. It goes on for as long as others are faster: each
+// time, one of their windows was committed.
+func (c *commits) window(ctx context.Context, w *Window) error {
+	l := c.log
+	for met, gone := 0, 0; ; met++ {
+		end, err := l.resolve(ctx, w.Writer, w.After, w.Start)
 		if err != nil {
 			return err
 		}
-		if covered {
-			t.count()
+		if w.End <= end {
 			return nil
 		}
-		err = t.put(ctx, w)
-		if errors.Is(err, lake.ErrExists) {
-			continue // whatever is there is looked at, and committed if it can be
+		if w.After != end {
+			return &Overlap{Writer: w.Writer, After: w.After, End: end}
 		}
-		if err != nil {
+		err = c.put(ctx, w)
+		if !errors.Is(err, lake.ErrExists) {
 			return err
 		}
-		t.log.opts.Step("after_manifest")
-		t.count()
-		return t.confirm(ctx, last)
+		k := l.state.K
+		if err := l.pass(ctx, err); err != nil {
+			return err
+		}
+		if l.state.K == k {
+			if gone++; gone == attempts {
+				return fmt.Errorf("put manifest %d of %s: refused %d times as existing, and gone when looked at", k+1, l.id, gone)
+			}
+		}
+		if met == 1 && c.turn == nil && !l.opts.Turns {
+			l.turns = crowdedTurns
+			c.crowded(ctx)
+		}
 	}
-	return fmt.Errorf("put manifest %d of %s: refused %d times as existing, and gone when looked at", t.state.K+1, t.log.id, putAttempts)
-}
-
-// covered looks ahead, and says whether w is committed already. An error says
-// that w may not be committed as it is.
-//
-// It may read many manifests, behind a head that was rolled back far or for a
-// writer that was pruned. No deadline cuts that short, or it would never end:
-// the lease renews itself meanwhile.
-func (t *turn) covered(ctx context.Context, w Window) (bool, error) {
-	before := t.state.K
-	s, err := t.log.ahead(ctx, t.state)
-	t.state = s // what was folded before an error is committed all the same
-	t.unwritten = t.unwritten || s.K > before
-	if err != nil {
-		return false, err
-	}
-	end, s, err := t.log.end(ctx, t.state, w.Writer, w.After, w.Start)
-	if err != nil {
-		return false, err
-	}
-	t.state = s
-	if w.End <= end {
-		return true, nil
-	}
-	if w.After != end {
-		return false, &Overlap{Writer: w.Writer, After: w.After, End: end}
-	}
-	return false, nil
 }
 
 // put creates the manifest of w as number K+1. ErrExists says that the number
-// is taken.
+// is taken: by another's window, or by w itself if an earlier answer was lost.
+//
+// The number is created only where it was free, so the log was 1..K then, and
+// whatever the state says of it held.
 //
 // Crash before this: objects without a manifest; the next process on this WAL
 // uploads what is missing and comes here again.
-// Crash after it: w is committed, since whoever looks next finds it; the head
-// does not say so yet.
-func (t *turn) put(ctx context.Context, w Window) error {
-	ctx, cancel := t.bound(ctx)
+// Crash after it: w is committed. The next process on this WAL reads that, and
+// drops the window's entries.
+func (c *commits) put(ctx context.Context, w *Window) error {
+	l := c.log
+	ctx, cancel := context.WithTimeout(ctx, l.opts.Timeout)
 	defer cancel()
-	m := t.manifest(w)
+	m := c.manifest(w)
 	var err error
-	for range putAttempts {
+	for range attempts {
 		var sha string
-		err = t.log.do("put-manifest", func() (err error) {
-			sha, err = t.log.lake.PutManifest(ctx, t.log.id, m)
+		err = l.do("put-manifest", func() (err error) {
+			sha, err = l.lake.PutManifest(ctx, l.id, m)
 			return err
 		})
 		switch {
 		case err == nil:
-			t.state = t.state.apply(m, sha).prune(time.Now(), t.log.opts.Retention)
-			t.unwritten = true
+			c.landed(m, sha)
 			return nil
 		case errors.Is(err, lake.ErrExists) || ctx.Err() != nil:
 			return err
@@ -207,15 +186,18 @@ func (t *turn) put(ctx context.Context, w Window) error {
 	return err
 }
 
-func (t *turn) manifest(w Window) lake.Manifest {
-	l, s := t.log, t.state
+func (c *commits) manifest(w *Window) lake.Manifest {
+	l, s := c.log, &c.log.state
 	m := lake.Manifest{
 		Version: lake.ManifestVersion, Sink: l.id.Sink, Tenant: l.id.Tenant, Signal: l.id.Signal,
 		K: s.K + 1, Writer: w.Writer, After: w.After, Start: w.Start, End: w.End,
 		Reason: w.Reason, Format: w.Format, Compression: w.Compression, Schema: w.Schema,
 		Objects: w.Objects, Records: w.Records, Bytes: w.Bytes, RawBytes: w.RawBytes,
 		MinTime: w.MinTime, MaxTime: w.MaxTime, Lost: w.Lost,
-		Epoch: t.lease.Epoch(), CommittedAt: time.Now().UTC().Truncate(time.Microsecond),
+		Writers: s.recent(l.opts.scale.span, w.Writer, w.End), CommittedAt: time.Now().UTC().Truncate(time.Microsecond),
+	}
+	if c.turn != nil {
+		m.Epoch = c.turn.lease.Epoch()
 	}
 	if s.K > 0 {
 		m.Prev = &lake.Prev{K: s.K, Key: partition.ManifestKey(l.lake.Prefix(), l.id, s.K), SHA256: s.ManifestSHA256}
@@ -223,9 +205,27 @@ func (t *turn) manifest(w Window) lake.Manifest {
 	return m
 }
 
-func (t *turn) count() {
-	t.committed++
-	if !t.unwritten {
-		t.confirmed = t.committed
+// landed folds what was put, and notes how many windows of others were before
+// it since this process's newest.
+func (c *commits) landed(m lake.Manifest, sha string) {
+	l := c.log
+	l.state.fold(m, sha)
+	l.bound()
+	if !c.landedOnce && l.newest > 0 {
+		gap := m.K - 1 - l.newest
+		l.steady, l.gap = gap == l.gap, gap
 	}
+	c.landedOnce, l.newest = true, m.K
+}
+
+// pass folds what refused a put, and what is listed behind it.
+func (l *Log) pass(ctx context.Context, refusal error) error {
+	var there *lake.Taken
+	if !errors.As(refusal, &there) {
+		return l.ahead(ctx)
+	}
+	if err := l.accept(ctx, there.Manifest, there.SHA256); err != nil {
+		return err
+	}
+	return l.catchUp(ctx)
 }

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
+	leases3 "github.com/s3window/s3window/extension/leaseextension/lease/s3"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
@@ -28,22 +31,24 @@ const (
 // backend is what a fleet shares.
 type backend struct {
 	bucket lake.Bucket
-	store  leaseextension.Store
+	store  lease.Store
 	ref    lake.Ref
 }
 
 // TestFleet has replicas commit side by side over each pair of stores, reads
 // the bucket and judges it.
 func TestFleet(t *testing.T) {
-	t.Run("memory", func(t *testing.T) {
-		b := backend{laketest.NewMemory(), leaseextension.NewMemoryStore(), testRef}
-		fleet(t, b)
-		b.judge(t)
-	})
+	for _, k := range []kind{takesTurns, takesNone, mixed} {
+		t.Run("memory, "+k.String(), func(t *testing.T) {
+			b := backend{laketest.NewMemory(), memory.New(), testRef}
+			fleet(t, b, k)
+			b.judge(t)
+		})
+	}
 	t.Run("versitygw", func(t *testing.T) {
 		s := s3test.Start(t)
 		b := serverBackend(t, s, s.Endpoint)
-		fleet(t, b)
+		fleet(t, b, mixed)
 		b.judge(t)
 	})
 	t.Run("versitygw that loses answers", func(t *testing.T) {
@@ -56,7 +61,7 @@ func TestFleet(t *testing.T) {
 			s3test.Rule{Method: http.MethodGet, Count: 5, Skip: 9, Do: s3test.Answer, Status: 503},
 			s3test.Rule{Method: http.MethodPut, Count: 5, Skip: 20, Do: s3test.Answer, Status: 500},
 		)
-		fleet(t, b)
+		fleet(t, b, mixed)
 		proxy.Heal()
 		b.judge(t)
 	})
@@ -70,12 +75,12 @@ func serverBackend(t *testing.T, s *s3test.Server, endpoint string) backend {
 	require.NoError(t, err)
 	t.Cleanup(func() { s3client.CloseIdle(client) })
 	ref := lake.Ref{Endpoint: endpoint, Bucket: c.Bucket, Prefix: testRef.Prefix, PathStyle: true}
-	return backend{lake.NewS3(client, lake.S3Options{Settings: c}), leaseextension.NewS3Store(client, c.Bucket, partition.LeasePrefix(ref.Prefix)), ref}
+	return backend{lake.NewS3(client, lake.S3Options{Settings: c}), leases3.New(client, c.Bucket, partition.LeasePrefix(ref.Prefix)), ref}
 }
 
 // fleet commits the windows of all replicas at once, one replica a window or
 // two at a time.
-func fleet(t *testing.T, b backend) {
+func fleet(t *testing.T, b backend, k kind) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	l := lake.New(b.bucket, b.ref)
@@ -83,9 +88,9 @@ func fleet(t *testing.T, b backend) {
 	for i := range fleetReplicas {
 		work.Go(func() {
 			writer := fmt.Sprintf("%caaaaaaaaaaaa", 'a'+i)
-			leases := leaseextension.NewLeases(b.store, leaseextension.Options{Holder: writer})
+			leases := lease.NewParticipant(b.store, lease.Options{Holder: writer})
 			defer leases.Close()
-			log := New(l, leases, testID, Options{Holder: writer})
+			log := New(l, leases, testID, Options{Holder: writer, Turns: k == takesTurns || k == mixed && i > 0})
 			var ws []Window
 			for n := range fleetWindows {
 				w, err := fleetWindow(ctx, l, writer, int64(n))
@@ -136,7 +141,7 @@ func fleetWindow(ctx context.Context, l *lake.Lake, writer string, n int64) (Win
 func (b backend) judge(t *testing.T) {
 	t.Helper()
 	ctx := t.Context()
-	ws, bad := judgeLog(b.download(t), b.ref.Prefix, testID)
+	ws, bad := judgeLog(b.download(t), b.ref.Prefix, testID, lake.Span)
 	require.Empty(t, bad)
 	require.Len(t, ws, fleetReplicas*fleetWindows)
 	rows := map[string]int{}
@@ -148,10 +153,11 @@ func (b backend) judge(t *testing.T) {
 	require.Len(t, rows, fleetReplicas*fleetWindows)
 
 	name := partition.HeadName(b.ref.Bucket, b.ref.Prefix, testID)
-	rec, err := b.store.Get(ctx, name)
-	require.NoError(t, err)
-	require.NoError(t, b.store.Delete(ctx, name, rec.Revision))
-	leases := leaseextension.NewLeases(b.store, leaseextension.Options{})
+	if rec, err := b.store.Get(ctx, name); !errors.Is(err, lease.ErrNotFound) {
+		require.NoError(t, err)
+		require.NoError(t, b.store.Delete(ctx, name, rec.Revision))
+	}
+	leases := lease.NewParticipant(b.store, lease.Options{})
 	defer leases.Close()
 	l := lake.New(b.bucket, b.ref)
 	log := New(l, leases, testID, Options{})
@@ -168,7 +174,7 @@ func (b backend) judge(t *testing.T) {
 	deleted, err := log.Sweep(ctx, "aaaaaaaaaaaaa")
 	require.NoError(t, err)
 	require.Equal(t, []string{orphan}, deleted)
-	_, bad = judgeLog(b.download(t), b.ref.Prefix, testID)
+	_, bad = judgeLog(b.download(t), b.ref.Prefix, testID, lake.Span)
 	require.Empty(t, bad)
 }
 

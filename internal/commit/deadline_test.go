@@ -8,53 +8,68 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
-// A store that never answers holds a commit up for no longer than the timeout
-// or the lease, retries included, and the lease is given back.
+// A store that never answers holds a commit up for no longer than the timeout,
+// repetitions included, and the lease is given back.
 func TestDeadlines(t *testing.T) {
-	hang := laketest.Fault{Pause: func(ctx context.Context) { <-ctx.Done() }}
-	hangOnManifests := func(r *rig) {
-		r.bucket.Script(func(op laketest.Op) laketest.Fault {
-			if op.Kind == laketest.PutIfAbsent && isManifest(op.Key) {
-				return hang
-			}
-			return laketest.Fault{}
-		})
-	}
-	for name, c := range map[string]struct {
-		timeout time.Duration
-		want    time.Duration
-	}{
-		"the timeout is shorter": {4 * time.Second, 4 * time.Second},
-		"the lease is shorter":   {time.Hour, leaseextension.DefaultTTL*9/10 - 3*time.Second},
-	} {
+	for name, turns := range map[string]bool{"with turns": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t)
-				p := r.process("a", func(o *Options) { o.Timeout, o.Margin = c.timeout, 3*time.Second })
+				const limit = 4 * time.Second
+				p := r.process("a", func(o *Options) { o.Timeout, o.Turns = limit, turns })
 				w := r.win(writerA, 0, 10, 20)
-				hangOnManifests(r)
+				r.bucket.Script(func(op laketest.Op) laketest.Fault {
+					if op.Kind == laketest.PutIfAbsent && isManifest(op.Key) {
+						return laketest.Fault{Pause: func(ctx context.Context) { <-ctx.Done() }}
+					}
+					return laketest.Fault{}
+				})
 				start := time.Now()
 				n, err := p.Commit(t.Context(), []Window{w})
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.Zero(t, n)
-				require.Equal(t, c.want, time.Since(start))
+				require.Equal(t, limit, time.Since(start))
 				r.bucket.Script(nil)
-				r.commit(r.process("b"), w)
-				require.Equal(t, c.want, time.Since(start), "nobody waits for the TTL")
+				r.commit(r.process("b", func(o *Options) { o.Turns = turns }), w)
+				require.Equal(t, limit, time.Since(start), "nobody waits for the TTL")
 			})
 		})
 	}
+}
+
+// Who gives up while the head is written gets the time to give the lease back,
+// and no more.
+func TestTheLeaseIsGivenBackInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		p := r.process("a", func(o *Options) { o.Turns = true })
+		w := r.win(writerA, 0, 10, 20)
+		ctx, cancel := context.WithCancel(t.Context())
+		p.onStep = func(label string) {
+			if label == "commit:put-manifest done" {
+				cancel()
+				r.kv.set(func(int, kvOp) laketest.Fault {
+					return laketest.Fault{Pause: func(ctx context.Context) { <-ctx.Done() }}
+				})
+			}
+		}
+		start := time.Now()
+		n, err := p.Commit(ctx, []Window{w})
+		require.NoError(t, err, "it is committed all the same")
+		require.Equal(t, 1, n)
+		require.Equal(t, courtesy, time.Since(start))
+	})
 }
 
 // The shortest leases that the extension allows leave time to commit in.
 func TestShortestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		leases := leaseextension.NewLeases(r.kv, leaseextension.Options{Holder: "a", TTL: 2 * time.Second})
+		leases := lease.NewParticipant(r.kv, lease.Options{Holder: "a", TTL: 2 * time.Second})
 		defer leases.Close()
 		r.bucket.Script(func(laketest.Op) laketest.Fault {
 			return laketest.Fault{Pause: func(context.Context) { time.Sleep(100 * time.Millisecond) }}

@@ -1,14 +1,17 @@
 package commit
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
@@ -17,7 +20,7 @@ import (
 // from 1, after the operation of that label took effect.
 func (f *faultRun) dieAt(label string, nth int) {
 	f.t.Helper()
-	dry := newFaultRun(f.t, -1, "")
+	dry := newFaultRun(f.t, f.turns, -1, "")
 	require.NoError(f.t, newReplica(dry.rig, dry.wal, "r", dry.tape).live(f.t.Context()))
 	for i, l := range dry.tape.labels {
 		if l != label {
@@ -25,7 +28,7 @@ func (f *faultRun) dieAt(label string, nth int) {
 		}
 		if nth--; nth == 0 {
 			f.tape.target, f.tape.kind = i, failAfter
-			if len(l) > 5 && l[:5] == "step " {
+			if strings.HasPrefix(l, "step ") {
 				f.tape.kind = crashAt
 			}
 			require.Error(f.t, newReplica(f.rig, f.wal, "r", f.tape).live(f.t.Context()))
@@ -35,145 +38,196 @@ func (f *faultRun) dieAt(label string, nth int) {
 	f.t.Fatalf("a run has no %q", label)
 }
 
+// failing has the puts of manifests fail.
+func (f *faultRun) failing(fault laketest.Fault) {
+	f.bucket.Script(func(op laketest.Op) laketest.Fault {
+		if op.Kind == laketest.PutIfAbsent && isManifest(op.Key) {
+			return fault
+		}
+		return laketest.Fault{}
+	})
+}
+
+// failureRow is a row of the table "Failure by failure" in DESIGN.md.
+type failureRow struct {
+	name string
+	run  func(t *testing.T, f *faultRun)
+}
+
+// everyFailure are the rows that do not depend on turns.
+var everyFailure = []failureRow{
+	{"seal: the next process rebuilds the window as sealed", func(t *testing.T, f *faultRun) {
+		f.dieAt("disk seal", 1)
+		require.Len(t, f.wal.seals, 1)
+		require.Len(t, f.wal.entries, 4)
+		f.recover()
+	}},
+	{"upload: the next process uploads what is missing", func(t *testing.T, f *faultRun) {
+		f.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if op.Kind == laketest.PutIfAbsent && op.N > 4 {
+				return laketest.Fault{Before: errFault}
+			}
+			return laketest.Fault{}
+		})
+		require.ErrorIs(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()), errFault)
+		uploaded := len(f.bucket.Keys(testRef.Prefix + "/tenant="))
+		require.Greater(t, uploaded, 1, "one is of the log before")
+		require.Less(t, uploaded, 5)
+		f.recover()
+	}},
+	{"manifest: the next process of the WAL drops the window", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:put-manifest done", 1)
+		require.Len(t, f.judged(), 2)
+		require.Len(t, f.wal.entries, 4)
+		f.recover()
+		require.Len(t, f.judged(), 3)
+	}},
+	{"manifest: another process goes on behind it", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:put-manifest done", 1)
+		f.other()
+		require.Len(t, f.judged(), 3)
+		f.rows = append(f.rows, "9 15")
+		f.recover()
+	}},
+	{"trim: the rest is dropped at replay", func(t *testing.T, f *faultRun) {
+		f.dieAt("disk trim", 2)
+		require.Len(t, f.wal.entries, 2)
+		require.Len(t, f.wal.seals, 2)
+		f.recover()
+	}},
+	{"unknown outcome: the answer of the manifest's put is lost", func(t *testing.T, f *faultRun) {
+		f.failing(laketest.Fault{After: errFault})
+		require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
+		require.Len(t, f.judged(), 3)
+	}},
+	{"unknown outcome: nothing can be read back either", func(t *testing.T, f *faultRun) {
+		f.bucket.Script(func(op laketest.Op) laketest.Fault {
+			if isManifest(op.Key) && op.Kind != laketest.List {
+				return laketest.Fault{After: errFault}
+			}
+			return laketest.Fault{}
+		})
+		x := newReplica(f.rig, f.wal, "r", f.tape)
+		require.ErrorIs(t, x.live(t.Context()), errFault)
+		f.recover()
+	}},
+	{"stalled process: it meets what came meanwhile and goes on", func(t *testing.T, f *faultRun) {
+		x := newReplica(f.rig, f.wal, "r", f.tape)
+		stalled := false
+		step := x.log.opts.Step
+		x.log.opts.Step = func(label string) {
+			step(label)
+			if label == "commit:put-manifest" && !stalled {
+				stalled = true
+				x.standStill(f.other)
+			}
+		}
+		require.ErrorIs(t, x.live(t.Context()), context.DeadlineExceeded)
+		f.rows = append(f.rows, "9 15")
+		require.Len(t, f.judged(), 2)
+		f.recover()
+		require.Len(t, f.judged(), 4)
+	}},
+	{"copied WAL: both finish, nothing is doubled", func(t *testing.T, f *faultRun) {
+		other := f.wal.clone()
+		require.NoError(t, newReplica(f.rig, other, "q", f.tape).live(t.Context()))
+		require.Empty(t, other.entries)
+		f.recover()
+	}},
+	{"restored WAL: the old entries are dropped", func(t *testing.T, f *faultRun) {
+		old := f.wal.clone()
+		f.recover()
+		f.wal = old
+		f.recover()
+		require.Len(t, f.judged(), 3)
+	}},
+	{"head lost: it is folded again", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:put-manifest done", 2)
+		_, err := f.kv.Store.Get(t.Context(), headKey)
+		require.Equal(t, f.turns, err == nil)
+		if f.turns {
+			f.setHead(nil)
+		}
+		f.recover()
+	}},
+	{"head set back: what lies behind it is folded", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:put-manifest done", 2)
+		f.setHead(&State{})
+		f.recover()
+	}},
+	{"bucket set back: the head is not believed", func(t *testing.T, f *faultRun) {
+		old := f.bucket.Clone()
+		lost := f.process("lost")
+		f.commit(lost, f.win("lllllllllllll", 0, 5, 6))
+		s := lost.state.clone()
+		f.setHead(&s)
+		f.bucket.Restore(old)
+		f.recover()
+		require.Len(t, f.judged(), 3)
+	}},
+	{"lease store changed: the new head is folded from the bucket", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:put-manifest done", 1)
+		f.kv.Store = memory.New()
+		f.recover()
+	}},
+}
+
+// turnFailures are those of processes that take turns.
+var turnFailures = []failureRow{
+	{"turn: the next process of the WAL takes it over at once", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:acquire done", 1)
+		_, held := f.head()
+		require.True(t, held)
+		before := time.Now()
+		f.recover()
+		require.Less(t, time.Since(before), lease.DefaultTTL/10)
+	}},
+	{"turn: another process takes it over after the TTL", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:acquire done", 1)
+		before := time.Now()
+		f.other()
+		require.GreaterOrEqual(t, time.Since(before), lease.DefaultTTL)
+		f.rows = append(f.rows, "9 15")
+		f.recover()
+	}},
+	{"head: the windows are committed, the next process drops them", func(t *testing.T, f *faultRun) {
+		f.dieAt("step commit:release", 1)
+		require.Len(t, f.wal.entries, 4)
+		manifests := f.judged()
+		f.recover()
+		require.Equal(t, manifests, f.judged())
+	}},
+	{"unknown outcome: the answers of the head's writes are lost", func(t *testing.T, f *faultRun) {
+		f.kv.set(func(_ int, op kvOp) laketest.Fault {
+			if op.Kind == "put" {
+				return laketest.Fault{After: errFault}
+			}
+			return laketest.Fault{}
+		})
+		require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
+		require.Equal(t, 2, f.kv.count("put"))
+	}},
+}
+
 // TestFailureTable goes through the table "Failure by failure": what a death
 // or stall leaves behind, who repairs it, and how.
 func TestFailureTable(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		run  func(t *testing.T, f *faultRun)
+	for name, c := range map[string]struct {
+		turns bool
+		rows  []failureRow
 	}{
-		{"seal: the next process rebuilds the window as sealed", func(t *testing.T, f *faultRun) {
-			f.dieAt("disk seal", 1)
-			require.Len(t, f.wal.seals, 1)
-			require.Len(t, f.wal.entries, 4)
-			f.recover()
-		}},
-		{"upload: the next process uploads what is missing", func(t *testing.T, f *faultRun) {
-			f.bucket.Script(func(op laketest.Op) laketest.Fault {
-				if op.Kind == laketest.PutIfAbsent && op.N > 3 {
-					return laketest.Fault{Before: errFault}
-				}
-				return laketest.Fault{}
-			})
-			require.ErrorIs(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()), errFault)
-			require.Len(t, f.bucket.Keys(testRef.Prefix+"/tenant="), 4, "three of its four, and one of the log before")
-			f.recover()
-		}},
-		{"acquire: the next process of the WAL takes over at once", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_acquire", 1)
-			_, held := f.head()
-			require.True(t, held)
-			before := time.Now()
-			f.recover()
-			require.Less(t, time.Since(before), leaseextension.DefaultTTL/10)
-		}},
-		{"acquire: another replica takes over after the TTL", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_acquire", 1)
-			before := time.Now()
-			f.other()
-			require.GreaterOrEqual(t, time.Since(before), leaseextension.DefaultTTL)
-			f.rows = append(f.rows, "9 15")
-			f.recover()
-		}},
-		{"manifest: whoever looks next commits it", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_manifest", 1)
-			s, _ := f.head()
-			require.Equal(t, uint64(1), s.K)
-			f.other()
-			s, _ = f.head()
-			require.Equal(t, uint64(3), s.K)
-			require.Equal(t, int64(11), s.Writers[writerA].End)
-			f.rows = append(f.rows, "9 15")
-			f.recover()
-		}},
-		{"confirm: what is committed is dropped at replay", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_confirm", 2)
-			require.Len(t, f.wal.entries, 4)
-			manifests := f.judged()
-			f.recover()
-			require.Equal(t, manifests, f.judged())
-		}},
-		{"trim: the rest is dropped at replay", func(t *testing.T, f *faultRun) {
-			f.dieAt("disk trim", 2)
-			require.Len(t, f.wal.entries, 2)
-			require.Len(t, f.wal.seals, 2)
-			f.recover()
-		}},
-		{"unknown outcome: the answer of the manifest's put is lost", func(t *testing.T, f *faultRun) {
-			f.bucket.Script(func(op laketest.Op) laketest.Fault {
-				if op.Kind == laketest.PutIfAbsent && isManifest(op.Key) {
-					return laketest.Fault{After: errFault}
-				}
-				return laketest.Fault{}
-			})
-			require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
-			require.Len(t, f.judged(), 3)
-		}},
-		{"unknown outcome: the answers of the head's writes are lost", func(t *testing.T, f *faultRun) {
-			f.kv.set(func(_ int, op kvOp) laketest.Fault {
-				if op.Kind == "put" {
-					return laketest.Fault{After: errFault}
-				}
-				return laketest.Fault{}
-			})
-			require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
-			require.Equal(t, 3, f.kv.count("put"))
-		}},
-		{"stalled holder: it meets what came meanwhile and goes on", func(t *testing.T, f *faultRun) {
-			x := newReplica(f.rig, f.wal, "r", f.tape)
-			stalled := false
-			step := x.log.opts.Step
-			x.log.opts.Step = func(label string) {
-				step(label)
-				if label == "commit:put-manifest" && !stalled {
-					stalled = true
-					x.standStill(f.other)
-				}
-			}
-			err := x.live(t.Context())
-			require.Error(t, err, "its lease is lost")
-			f.rows = append(f.rows, "9 15")
-			f.recover()
-		}},
-		{"copied WAL: both finish, nothing is doubled", func(t *testing.T, f *faultRun) {
-			other := f.wal.clone()
-			require.NoError(t, newReplica(f.rig, other, "q", f.tape).live(t.Context()))
-			require.Empty(t, other.entries)
-			f.recover()
-		}},
-		{"restored WAL: the old entries are dropped", func(t *testing.T, f *faultRun) {
-			old := f.wal.clone()
-			f.recover()
-			f.wal = old
-			f.recover()
-			require.Len(t, f.judged(), 3)
-		}},
-		{"head lost", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_manifest", 2)
-			f.setHead(nil)
-			f.recover()
-		}},
-		{"head rolled back", func(t *testing.T, f *faultRun) {
-			old, _ := f.head()
-			f.dieAt("step after_confirm", 1)
-			f.setHead(&old)
-			f.recover()
-			s, _ := f.head()
-			require.Equal(t, uint64(3), s.K)
-		}},
-		{"lease store changed: the new head is rebuilt from the bucket", func(t *testing.T, f *faultRun) {
-			f.dieAt("step after_confirm", 1)
-			f.kv.Store = leaseextension.NewMemoryStore()
-			f.recover()
-		}},
+		"without turns": {false, everyFailure},
+		"with turns":    {true, slices.Concat(everyFailure, turnFailures)},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := newFaultRun(t, -1, "")
-				c.run(t, f)
-				f.check()
+		for _, row := range c.rows {
+			t.Run(name+"/"+row.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					f := newFaultRun(t, c.turns, -1, "")
+					row.run(t, f)
+					f.check()
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -181,8 +235,8 @@ func TestFailureTable(t *testing.T) {
 // the only copy: nobody deletes them.
 func TestLostWALLeavesItsObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFaultRun(t, -1, "")
-		f.dieAt("step after_acquire", 1)
+		f := newFaultRun(t, true, -1, "")
+		f.dieAt("step commit:acquire done", 1)
 		objects := f.bucket.Keys(testRef.Prefix + "/tenant=")
 		p := f.process("other")
 		deleted, err := p.Sweep(t.Context(), writerA, "zzzzzzzzzzzzz")

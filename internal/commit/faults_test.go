@@ -24,8 +24,9 @@ type faultRun struct {
 
 // newFaultRun prepares a log with a window of another replica in it, so that
 // there is a chain to keep.
-func newFaultRun(t *testing.T, target int, kind string) *faultRun {
+func newFaultRun(t *testing.T, turns bool, target int, kind string) *faultRun {
 	r := newRig(t)
+	r.turns = turns
 	r.commit(r.process("zz"), r.win("zzzzzzzzzzzzz", 0, 1, 2))
 	f := &faultRun{
 		rig: r, tape: &tape{target: target, kind: kind}, rows: []string{"1 10", "2 10", "3 20", "4 30", "zzzzzzzzzzzzz 1"},
@@ -82,35 +83,48 @@ func (f *faultRun) objects() map[string]bool {
 // TestFaultEnumeration breaks every durable operation and every label of a
 // clean run in every way, one at a time, then recovers from what is left.
 func TestFaultEnumeration(t *testing.T) {
-	var labels []string
-	synctest.Test(t, func(t *testing.T) {
-		f := newFaultRun(t, -1, "")
-		require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
-		labels = f.tape.labels
-		require.Equal(t, 3, f.kv.count("put"), "two windows under one lease")
-		f.check()
-	})
-	runs := 0
-	for n, label := range labels {
-		for _, kind := range []string{failBefore, failAfter, delay, crashAt} {
-			step := strings.HasPrefix(label, "step ")
-			if step != (kind == crashAt) {
-				continue
-			}
-			runs++
-			t.Run(fmt.Sprintf("%02d %s/%s", n, label, kind), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { enumerate(t, n, label, kind) })
+	for _, c := range []struct {
+		name     string
+		turns    bool
+		kvPuts   int // of a clean run
+		runs     int // at least
+		contains []string
+	}{
+		{"without turns", false, 0, 60, []string{"commit:read-head done", "commit:read-manifests done", "commit:put-manifest", "commit:put-manifest done"}},
+		{"with turns", true, 2, 70, []string{"commit:acquire", "commit:acquire done", "commit:put-manifest", "commit:put-manifest done", "commit:release done"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var labels []string
+			synctest.Test(t, func(t *testing.T) {
+				f := newFaultRun(t, c.turns, -1, "")
+				require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
+				labels = f.tape.labels
+				require.Equal(t, c.kvPuts, f.kv.count("put"), "two windows in one turn")
+				f.check()
 			})
-		}
-	}
-	require.Greater(t, runs, 80)
-	for _, point := range []string{"after_acquire", "after_manifest", "after_confirm", "commit:look done", "commit:put-manifest", "commit:confirm done"} {
-		require.Contains(t, labels, "step "+point)
+			runs := 0
+			for n, label := range labels {
+				for _, kind := range []string{failBefore, failAfter, delay, crashAt} {
+					step := strings.HasPrefix(label, "step ")
+					if step != (kind == crashAt) {
+						continue
+					}
+					runs++
+					t.Run(fmt.Sprintf("%02d %s/%s", n, label, kind), func(t *testing.T) {
+						synctest.Test(t, func(t *testing.T) { enumerate(t, c.turns, n, label, kind) })
+					})
+				}
+			}
+			require.GreaterOrEqual(t, runs, c.runs)
+			for _, point := range c.contains {
+				require.Contains(t, labels, "step "+point)
+			}
+		})
 	}
 }
 
-func enumerate(t *testing.T, n int, label, kind string) {
-	f := newFaultRun(t, n, kind)
+func enumerate(t *testing.T, turns bool, n int, label, kind string) {
+	f := newFaultRun(t, turns, n, kind)
 	first := newReplica(f.rig, f.wal, "r", f.tape)
 	f.tape.stall = func() {
 		first.standStill(func() { f.other() })

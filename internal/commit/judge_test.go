@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/s3window/s3window/internal/lake/laketest"
@@ -20,13 +21,15 @@ type judgedWindow struct {
 	Start   int64
 	End     int64
 	Records int64
+	Epoch   uint64
 	Objects []struct {
 		Key     string
 		Bytes   int64
 		Records int64
 		SHA256  string
 	}
-	Prev *struct {
+	Writers map[string][2]int64
+	Prev    *struct {
 		K      uint64
 		Key    string
 		SHA256 string
@@ -35,8 +38,9 @@ type judgedWindow struct {
 }
 
 // judgeLog reads a partition's commit log from the bucket alone and says what
-// is wrong with it: numbers, chain, objects, overlaps.
-func judgeLog(b *laketest.Memory, prefix string, id partition.ID) (ws []judgedWindow, bad []string) {
+// is wrong with it: numbers, chain, objects, overlaps, and the writers of the
+// span newest windows that each manifest names.
+func judgeLog(b *laketest.Memory, prefix string, id partition.ID, span int) (ws []judgedWindow, bad []string) {
 	complain := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
 	sha := func(raw []byte) string { s := sha256.Sum256(raw); return hex.EncodeToString(s[:]) }
 	dir := prefix + "/_s3window/" + id.String() + "/windows/"
@@ -75,6 +79,13 @@ func judgeLog(b *laketest.Memory, prefix string, id partition.ID) (ws []judgedWi
 			w.rows = append(w.rows, lines...)
 		}
 		ws = append(ws, w)
+		recent := map[string][2]int64{}
+		for _, r := range ws[max(0, len(ws)-span):] {
+			recent[r.Writer] = [2]int64{r.End, int64(r.K)}
+		}
+		if !maps.Equal(recent, w.Writers) {
+			complain("WRITERS: window %d says %v, the log before it %v", w.K, w.Writers, recent)
+		}
 	}
 	return ws, bad
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -56,13 +56,14 @@ type life struct {
 	writer string
 	ctx    context.Context
 	kill   context.CancelFunc
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	lake   *lake.Lake
 	log    *Log
 	work   sync.WaitGroup
 
-	number  int // of this life
-	encoder int // version of the encoder
+	number  int  // of this life
+	encoder int  // version of the encoder
+	turns   bool // on a lease store beside the bucket
 
 	// world.mu guards everything declared below.
 	dead       bool
@@ -81,7 +82,7 @@ type life struct {
 func (p *proc) start() {
 	w := p.world
 	w.mu.Lock()
-	if p.life != nil || p.gone {
+	if p.life != nil || p.gone || w.stopped {
 		w.mu.Unlock()
 		return
 	}
@@ -93,6 +94,8 @@ func (p *proc) start() {
 		p.enc++
 	}
 	x.number, x.encoder = p.lives, p.enc
+	x.turns = w.kind == takesTurns || w.kind == mixed && p.n%2 == 0
+	survey := r.Float64() < 0.5
 	x.writer = fmt.Sprintf("w%c%caaaaaaaaaa", 'a'+p.n, 'a'+p.lives%26)
 	if w.broken == "same writer after a restart" {
 		x.writer = fmt.Sprintf("w%caaaaaaaaaaa", 'a'+p.n)
@@ -103,16 +106,20 @@ func (p *proc) start() {
 	w.mu.Unlock()
 
 	holder := func(writer string) string { return "gw/" + writer }
-	x.leases = leaseextension.NewLeases(netKV{x}, leaseextension.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
+	x.leases = lease.NewParticipant(netKV{x}, lease.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
 	x.lake = lake.New(netBucket{x}, testRef, lake.WithReaders(4))
-	x.log = New(x.lake, x.leases, testID, Options{
-		Holder: holder(x.writer),
+	o := Options{
+		Turns: x.turns, Holder: holder(x.writer),
 		Predecessors: func(h string) bool {
 			return slices.ContainsFunc(earlier, func(e string) bool { return holder(e) == h })
 		},
-		Timeout: modelTimeout, Margin: modelMargin, Retention: w.retention(), Step: x.step,
-	})
-	w.logf("%s starts as %s", x.name, x.writer)
+		Timeout: modelTimeout, Retention: w.retention(), Step: x.step, scale: scale{span: 4, save: 8, writers: 6},
+	}
+	if survey {
+		o.Survey = NewSurvey(x.lake, testID.Sink)
+	}
+	x.log = New(x.lake, x.leases, testID, o)
+	w.logf("%s starts as %s, turns %v", x.name, x.writer, x.turns)
 	x.work.Go(x.accept)
 	x.work.Go(x.flush)
 }
@@ -127,14 +134,18 @@ func (w *world) retention() time.Duration {
 // step also lets a renewal that waits go first, so that the scheduler does not
 // decide whether it meets a lease that is being given up.
 func (x *life) step(label string) {
-	if label == "commit:give-up" {
+	if label == "commit:release" {
 		time.Sleep(time.Microsecond)
 	}
 	x.world.mu.Lock()
 	defer x.world.mu.Unlock()
 	switch label {
-	case "commit:rebuild":
-		x.world.stats.Rebuilt++
+	case "commit:list":
+		x.world.stats.Lists++
+	case "commit:read-manifests":
+		x.world.stats.Leaps++
+	case "commit:acquire":
+		x.world.stats.Turns++
 	case "commit:scan":
 		x.world.stats.Scans++
 	}

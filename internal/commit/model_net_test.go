@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -87,6 +87,25 @@ func (b netBucket) List(ctx context.Context, prefix, after string, visit func(la
 	return nil
 }
 
+func (b netBucket) Dirs(ctx context.Context, prefix string, visit func(string) error) error {
+	dirs, err := call(ctx, b.life, "dirs", prefix, bucketLimit, func() (dirs []string, err error) {
+		err = b.world.bucket.Dirs(context.Background(), prefix, func(dir string) error {
+			dirs = append(dirs, dir)
+			return nil
+		})
+		return dirs, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := visit(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (b netBucket) Delete(ctx context.Context, key string) error {
 	_, err := call(ctx, b.life, "delete", key, bucketLimit, func() (struct{}, error) {
 		return struct{}{}, b.world.bucket.Delete(context.Background(), key)
@@ -110,14 +129,14 @@ func (x *life) hidesManifests() bool {
 // netKV is the lease store as one life of a process sees it.
 type netKV struct{ *life }
 
-func (s netKV) Get(ctx context.Context, key string) (leaseextension.Record, error) {
-	return call(ctx, s.life, "kv-get", key, kvLimit, func() (leaseextension.Record, error) {
+func (s netKV) Get(ctx context.Context, key string) (lease.Record, error) {
+	return call(ctx, s.life, "kv-get", key, kvLimit, func() (lease.Record, error) {
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		r, ok := w.registry[key]
+		r, ok := w.stores[s.turns].records[key]
 		if !ok {
-			return r, leaseextension.ErrNotFound
+			return r, lease.ErrNotFound
 		}
 		return r, nil
 	})
@@ -128,20 +147,21 @@ func (s netKV) Put(ctx context.Context, key string, value []byte, ifRevision str
 		w := s.world
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		old := w.registry[key]
+		store := w.stores[s.turns]
+		old := store.records[key]
 		if old.Revision != ifRevision && !w.blindKV {
-			return "", leaseextension.ErrConflict
+			return "", lease.ErrConflict
 		}
-		w.revision++
-		r := leaseextension.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(w.revision)}
-		w.registry[key] = r
+		store.revision++
+		r := lease.Record{Key: key, Value: w.breakHead(old.Value, value), Revision: strconv.Itoa(store.revision)}
+		store.records[key] = r
 		return r.Revision, nil
 	})
 }
 
 func (s netKV) Delete(context.Context, string, string) error { panic("not used") }
 
-func (s netKV) List(context.Context, string) ([]leaseextension.Record, error) { panic("not used") }
+func (s netKV) List(context.Context, string) ([]lease.Record, error) { panic("not used") }
 
 // breakHead is how rules about the head are broken. It needs mu held.
 func (w *world) breakHead(old, value []byte) []byte {

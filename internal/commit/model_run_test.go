@@ -2,12 +2,13 @@ package commit
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
@@ -16,7 +17,8 @@ func runModel(t *testing.T, seed uint64, sc scenario, tracing bool) (w *world) {
 	synctest.Test(t, func(*testing.T) {
 		w = &world{
 			scenario: sc, seed: seed, born: time.Now(), bucket: laketest.NewMemory(), tracing: tracing,
-			registry: map[string]leaseextension.Record{}, acked: map[int]bool{}, mayLose: map[int]bool{}, trimmed: map[int]bool{},
+			stores: map[bool]*register{true: {records: map[string]lease.Record{}}, false: {records: map[string]lease.Record{}}},
+			acked:  map[int]bool{}, mayLose: map[int]bool{}, trimmed: map[int]bool{},
 		}
 		w.run()
 		w.judge()
@@ -26,6 +28,9 @@ func runModel(t *testing.T, seed uint64, sc scenario, tracing bool) (w *world) {
 
 func (w *world) run() {
 	r := w.rng("run")
+	if w.kind == anyKind {
+		w.kind = kind(1 + w.seed/uint64(len(hostileWorlds))%3)
+	}
 	for i := range 1 + r.IntN(3) {
 		p := &proc{world: w, n: i, wal: &wal{}}
 		w.procs = append(w.procs, p)
@@ -123,11 +128,18 @@ func (w *world) operators() {
 			w.logf("the head is deleted")
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			delete(w.registry, headKey)
+			for _, s := range w.stores {
+				delete(s.records, headKey)
+			}
 		})
 	}
 	if at, after := t(60, 300), t(5, 100); w.rollHead {
-		w.at(at, func() { w.rollBack(after) })
+		for _, s := range w.stores {
+			w.at(at, func() { w.rollBack(s, after) })
+		}
+	}
+	if at, after := t(60, 300), t(30, 150); w.bucketBack {
+		w.at(at, func() { w.setBucketBack(after) })
 	}
 	if at := t(60, 300); w.copyWAL {
 		w.at(at, w.copyFirstWAL)
@@ -137,10 +149,10 @@ func (w *world) operators() {
 	}
 }
 
-func (w *world) rollBack(after time.Duration) {
+func (w *world) rollBack(s *register, after time.Duration) {
 	w.mu.Lock()
-	old, ok := w.registry[headKey]
-	revision := w.revision
+	old, ok := s.records[headKey]
+	revision := s.revision
 	w.mu.Unlock()
 	time.Sleep(after)
 	w.logf("the head is rolled back")
@@ -150,12 +162,49 @@ func (w *world) rollBack(after time.Duration) {
 		return
 	}
 	if w.reuseRevisions {
-		w.revision = revision
+		s.revision = revision
 	} else {
-		w.revision++
-		old.Revision = fmt.Sprint(w.revision)
+		s.revision++
+		old.Revision = fmt.Sprint(s.revision)
 	}
-	w.registry[headKey] = old
+	s.records[headKey] = old
+}
+
+// setBucketBack stops every replica, waits until nothing of theirs is on its
+// way any more, and sets the bucket back to what it was before. What left a WAL
+// since is lost.
+func (w *world) setBucketBack(after time.Duration) {
+	w.mu.Lock()
+	old, trimmed := w.bucket.Clone(), maps.Clone(w.trimmed)
+	w.mu.Unlock()
+	time.Sleep(after)
+	w.logf("everybody stops")
+	w.mu.Lock()
+	w.stopped = true
+	procs := slices.Clone(w.procs)
+	w.mu.Unlock()
+	for _, p := range procs {
+		w.mu.Lock()
+		x := p.life
+		w.mu.Unlock()
+		if x != nil {
+			x.crash()
+		}
+	}
+	time.Sleep(200 * time.Second)
+	w.logf("the bucket is set back")
+	w.bucket.Restore(old)
+	w.mu.Lock()
+	for record := range w.trimmed {
+		if !trimmed[record] {
+			w.mayLose[record] = true
+		}
+	}
+	w.stopped = false
+	w.mu.Unlock()
+	for _, p := range procs {
+		w.at(w.now()+between(w.rng("again", p.n), time.Second, 9*time.Second), p.start)
+	}
 }
 
 // copyFirstWAL copies the WAL of the first replica while it is owed much, and

@@ -31,6 +31,7 @@ var hostileWorlds = []hostileWorld{
 	{"head rolled back", scenario{crash: true, pause: true, loss: true, late: true, rollHead: true, group: true}},
 	{"revisions repeat", scenario{crash: true, pause: true, loss: true, late: true, rollHead: true, reuseRevisions: true}},
 	{"pruned", scenario{crash: true, pause: true, loss: true, late: true, prune: true, copyWAL: true, clock: true, rollHead: true}},
+	{"bucket set back", scenario{crash: true, pause: true, loss: true, group: true, bucketBack: true, encoder: true}},
 	{"a lease that fences nobody", scenario{crash: true, pause: true, loss: true, late: true, copyWAL: true, group: true, blindKV: true}},
 	{"everything", scenario{
 		crash: true, pause: true, loss: true, late: true, never: true, copyWAL: true, restoreWAL: true, deleteHead: true,
@@ -80,7 +81,7 @@ func TestModel(t *testing.T) {
 	if seed := envInt(t, "COMMIT_MODEL_TRACE", 0); seed != 0 {
 		h := worlds[seed%len(worlds)]
 		w := runModel(t, uint64(seed), h.scenario, true)
-		t.Logf("seed %d, %s, %+v\n%s", seed, h.name, w.stats, strings.Join(w.trace, "\n"))
+		t.Logf("seed %d, %s, %s, %+v\n%s", seed, h.name, w.kind, w.stats, strings.Join(w.trace, "\n"))
 		require.Empty(t, w.bad)
 		return
 	}
@@ -99,7 +100,7 @@ func TestModel(t *testing.T) {
 					h := worlds[seed%len(worlds)]
 					w := runModel(t, uint64(seed), h.scenario, true)
 					if len(w.bad) > 0 {
-						t.Errorf("SEED %d FAILED in world %q:\n  %s\nIts run is in %s; again, alone:\n  %s", seed, h.name,
+						t.Errorf("SEED %d FAILED in world %q, fleet %q:\n  %s\nIts run is in %s; again, alone:\n  %s", seed, h.name, w.kind,
 							strings.Join(w.bad, "\n  "), w.keep(t), alone(seed, h.name))
 					}
 					mu.Lock()
@@ -117,6 +118,8 @@ func TestModel(t *testing.T) {
 		require.Positive(t, total.Swept)
 		require.Positive(t, total.Scans)
 		require.Positive(t, total.Takeovers)
+		require.Positive(t, total.Turns)
+		require.Positive(t, total.Leaps)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake/laketest"
 )
 
@@ -20,7 +20,6 @@ import (
 const (
 	modelTTL     = 30 * time.Second
 	modelTimeout = 13_011_017 * time.Microsecond
-	modelMargin  = 5_003_011 * time.Microsecond
 	bucketLimit  = 12_007_013 * time.Microsecond // of a request
 	kvLimit      = 6_101_003 * time.Microsecond
 
@@ -42,7 +41,30 @@ type scenario struct {
 	deleteHead, rollHead, reuseRevisions bool
 	clock, encoder, prune, group         bool
 	blindKV                              bool   // the lease store overwrites without comparing
+	bucketBack                           bool   // the bucket is set back to an older copy, while nobody runs
+	kind                                 kind   // of the fleet: who takes turns
 	broken                               string // a mutation of mutations_test.go
+}
+
+// kind says which replicas of a fleet take turns on a lease store beside the
+// bucket. The others keep the head in the bucket.
+type kind int
+
+const (
+	anyKind kind = iota // the seed decides
+	takesTurns
+	takesNone
+	mixed
+)
+
+func (k kind) String() string {
+	return [...]string{"any", "takes turns", "takes none", "mixed"}[k]
+}
+
+// register holds what one lease store has.
+type register struct {
+	records  map[string]lease.Record
+	revision int
 }
 
 // world is one run: a bucket, a lease store, replicas, and a seed that decides
@@ -56,30 +78,34 @@ type world struct {
 
 	// mu guards everything declared below, and the state of every proc, wal
 	// and life. It is never held over a pause.
-	mu       sync.Mutex
-	registry map[string]leaseextension.Record
-	revision int
-	procs    []*proc
-	records  int
-	acked    map[int]bool
-	mayLose  map[int]bool
-	trimmed  map[int]bool
-	bad      []string
-	stats    modelStats
-	trace    []string
-	tracing  bool
-	skew     time.Duration
+	mu      sync.Mutex
+	stores  map[bool]*register // by whether those who use it take turns
+	procs   []*proc
+	records int
+	acked   map[int]bool
+	mayLose map[int]bool
+	trimmed map[int]bool
+	bad     []string
+	stats   modelStats
+	trace   []string
+	tracing bool
+	stopped bool // nobody may start
+	skew    time.Duration
 }
 
 // modelStats shows that a run was no idle one.
-type modelStats struct{ Windows, Records, Overlaps, Crashes, Rebuilt, Swept, Scans, Takeovers int }
+type modelStats struct {
+	Windows, Records, Overlaps, Crashes, Lists, Swept, Scans, Takeovers, Turns, Leaps int
+}
 
 func (s *modelStats) add(o modelStats) {
 	s.Windows += o.Windows
 	s.Records += o.Records
 	s.Overlaps += o.Overlaps
 	s.Crashes += o.Crashes
-	s.Rebuilt += o.Rebuilt
+	s.Lists += o.Lists
+	s.Turns += o.Turns
+	s.Leaps += o.Leaps
 	s.Swept += o.Swept
 	s.Scans += o.Scans
 	s.Takeovers += o.Takeovers

@@ -24,6 +24,7 @@ var mutations = []struct {
 	{"same writer after a restart", "restored WAL", []string{"LOST", "TRIMMED", "OVERLAP", "DOUBLED"}},
 	{"prune without pruned", "pruned", []string{"DOUBLED", "OVERLAP", "BLOCKED"}},
 	{"sweep what is not sealed here", "copied WAL", []string{"OBJECT"}},
+	{"the rest of a void seal goes last", "copied WAL", []string{"LIVENESS", "LOST", "TRIMMED", "OVERLAP"}},
 	{"take-over replaces the state", "all messages and processes", []string{"BLOCKED", "DOUBLED", "OVERLAP"}},
 }
 

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
@@ -73,14 +73,14 @@ type replica struct {
 	rig    *rig
 	wal    *wal
 	tape   *tape
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	log    *Log
 	still  atomic.Bool // the process stands still
 }
 
 // stillStore lets the store see nothing of a replica that stands still.
 type stillStore struct {
-	leaseextension.Store
+	lease.Store
 	*replica
 }
 
@@ -97,8 +97,9 @@ func newReplica(r *rig, d *wal, name string, tp *tape) *replica {
 	earlier := slices.Clone(d.writers)
 	d.writers = append(d.writers, fmt.Sprintf("%s%c%s", name, 'a'+len(d.writers), "aaaaaaaaaaaaa")[:13])
 	holder := d.writers[len(d.writers)-1]
-	x.leases = leaseextension.NewLeases(stillStore{r.kv, x}, leaseextension.Options{Holder: holder})
+	x.leases = lease.NewParticipant(stillStore{r.kv, x}, lease.Options{Holder: holder})
 	x.log = New(r.lake, x.leases, testID, Options{
+		Turns:        r.turns,
 		Holder:       holder,
 		Predecessors: func(h string) bool { return slices.Contains(earlier, h) },
 		Step: func(label string) {
@@ -252,5 +253,5 @@ func (x *replica) standStill(meanwhile func()) {
 	x.still.Store(true)
 	defer x.still.Store(false)
 	meanwhile()
-	time.Sleep(4 * leaseextension.DefaultTTL)
+	time.Sleep(4 * lease.DefaultTTL)
 }

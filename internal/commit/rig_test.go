@@ -3,14 +3,17 @@ package commit
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
@@ -35,7 +38,7 @@ type kvOp struct {
 
 // kv counts the calls of a lease store and lets a script fail them.
 type kv struct {
-	leaseextension.Store
+	lease.Store
 	mu     sync.Mutex
 	ops    []kvOp
 	script func(n int, op kvOp) laketest.Fault
@@ -51,17 +54,17 @@ func (s *kv) begin(op kvOp) laketest.Fault {
 	return s.script(len(s.ops)-1, op)
 }
 
-func (s *kv) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (s *kv) Get(ctx context.Context, key string) (lease.Record, error) {
 	f := s.begin(kvOp{Kind: "get"})
 	if f.Pause != nil {
 		f.Pause(ctx)
 	}
 	if f.Before != nil {
-		return leaseextension.Record{}, f.Before
+		return lease.Record{}, f.Before
 	}
 	rec, err := s.Store.Get(ctx, key)
 	if f.After != nil {
-		return leaseextension.Record{}, f.After
+		return lease.Record{}, f.After
 	}
 	return rec, err
 }
@@ -107,10 +110,12 @@ type rig struct {
 	bucket *laketest.Memory
 	kv     *kv
 	lake   *lake.Lake
+	turns  bool // processes take turns
+	scale  scale
 }
 
 func newRig(t *testing.T) *rig {
-	r := &rig{t: t, bucket: laketest.NewMemory(), kv: &kv{Store: leaseextension.NewMemoryStore()}}
+	r := &rig{t: t, scale: fullScale, bucket: laketest.NewMemory(), kv: &kv{Store: memory.New()}}
 	r.lake = lake.New(r.bucket, testRef)
 	return r
 }
@@ -118,14 +123,16 @@ func newRig(t *testing.T) *rig {
 // process is one life of a process.
 type process struct {
 	*Log
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	labels []string
 	onStep func(label string)
 }
 
 func (r *rig) process(holder string, opts ...func(*Options)) *process {
-	p := &process{leases: leaseextension.NewLeases(r.kv, leaseextension.Options{Holder: holder})}
+	p := &process{leases: lease.NewParticipant(r.kv, lease.Options{Holder: holder})}
 	o := Options{
+		Turns:        r.turns,
+		scale:        r.scale,
 		Holder:       holder,
 		Predecessors: func(h string) bool { return h == holder },
 		Step: func(label string) {
@@ -171,13 +178,16 @@ func (r *rig) commit(p *process, ws ...Window) {
 // dies before its confirmation does.
 func (r *rig) putManifest(w Window) {
 	r.t.Helper()
-	k, prev := uint64(1), (*lake.Prev)(nil)
-	require.NoError(r.t, r.lake.Manifests(r.t.Context(), testID, func(n uint64, _ lake.Manifest, sha string) error {
+	k, prev, writers := uint64(1), (*lake.Prev)(nil), map[string]lake.Reach{}
+	require.NoError(r.t, r.lake.Manifests(r.t.Context(), testID, func(n uint64, m lake.Manifest, sha string) error {
 		k, prev = n+1, &lake.Prev{K: n, Key: partition.ManifestKey(testRef.Prefix, testID, n), SHA256: sha}
+		writers[m.Writer] = lake.Reach{End: m.End, K: n}
 		return nil
 	}))
+	maps.DeleteFunc(writers, func(_ string, at lake.Reach) bool { return k-at.K >= r.scale.span })
+	writers[w.Writer] = lake.Reach{End: w.End, K: k}
 	_, err := r.lake.PutManifest(r.t.Context(), testID, lake.Manifest{
-		Version: 1, Sink: testID.Sink, Tenant: testID.Tenant, Signal: testID.Signal, K: k, Prev: prev,
+		Version: lake.ManifestVersion, Writers: writers, Sink: testID.Sink, Tenant: testID.Tenant, Signal: testID.Signal, K: k, Prev: prev,
 		Writer: w.Writer, After: w.After, Start: w.Start, End: w.End, Reason: w.Reason, Format: w.Format,
 		Compression: w.Compression, Schema: w.Schema, Objects: w.Objects, Records: w.Records, Bytes: w.Bytes,
 		RawBytes: w.RawBytes, CommittedAt: time.Now(),
@@ -192,7 +202,8 @@ func (r *rig) head() (state State, held bool) {
 	require.NoError(r.t, err)
 	var lease struct{ Lease *struct{} }
 	require.NoError(r.t, json.Unmarshal(rec.Value, &lease))
-	require.NoError(r.t, json.Unmarshal(rec.Value, &state))
+	state, err = decodeState(rec.Value)
+	require.NoError(r.t, err)
 	return state, lease.Lease != nil
 }
 
@@ -202,14 +213,14 @@ func (r *rig) setHead(s *State) {
 	r.t.Helper()
 	ctx := r.t.Context()
 	rec, err := r.kv.Store.Get(ctx, headKey)
-	require.NoError(r.t, err)
+	if !errors.Is(err, lease.ErrNotFound) {
+		require.NoError(r.t, err)
+	}
 	if s == nil {
 		require.NoError(r.t, r.kv.Store.Delete(ctx, headKey, rec.Revision))
 		return
 	}
-	raw, err := s.encode()
-	require.NoError(r.t, err)
-	value := fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"rolledback",%s`, raw[1:])
+	value := fmt.Appendf(nil, `{"version":1,"epoch":7,"write":"rolledback",%s`, s.encode()[1:])
 	_, err = r.kv.Store.Put(ctx, headKey, value, rec.Revision)
 	require.NoError(r.t, err)
 }
@@ -217,7 +228,7 @@ func (r *rig) setHead(s *State) {
 // judged reads the bucket alone and returns the windows of its log.
 func (r *rig) judged() []judgedWindow {
 	r.t.Helper()
-	ws, violations := judgeLog(r.bucket, testRef.Prefix, testID)
+	ws, violations := judgeLog(r.bucket, testRef.Prefix, testID, int(r.scale.span))
 	require.Empty(r.t, violations)
 	return ws
 }

@@ -1,9 +1,7 @@
 package commit
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -11,121 +9,128 @@ import (
 	"github.com/s3window/s3window/internal/lake"
 )
 
-// maxWriters bounds the writers a head names, so that the record stays small
-// where every restart brings a new one.
-const maxWriters = 256
+// maxWriters bounds the writers a head names, and with them the record's size:
+// 4,096 are 230 kB. Beyond it the oldest go first.
+const maxWriters = 4096
 
-// State is what a head says of its partition's commit log: an index of the
-// manifests 1..K. It stands flat in the lease record, beside version, epoch,
-// write and lease.
-//
-// Every State that is ever written is the fold of the manifests 1..K, less the
-// writers that were pruned. So a State that is lost, or older than the newest
-// manifest, costs nothing: folding goes on from it.
+// State is the fold of the manifests 1..K of a commit log, less the writers
+// that were pruned. So a State that is lost, or older than the newest manifest,
+// costs nothing: folding goes on from it.
 type State struct {
-	K              uint64            `json:"k"`               // newest committed window; 0 = none
-	ManifestSHA256 string            `json:"manifest_sha256"` // of manifest K's bytes; empty when K is 0
-	Writers        map[string]Writer `json:"writers"`
-	Pruned         int64             `json:"pruned"` // highest End that ever left Writers; 0 = none did
+	K              uint64 // newest committed window; 0 = none
+	ManifestSHA256 string // of manifest K's bytes; empty where K is 0
+	Pruned         int64  // highest end that ever left the writers; 0 = none did
+	writers        []Writer
 }
 
 // Writer says how far one writer is committed.
 type Writer struct {
-	End int64  `json:"end"` // every record with a stamp below it is in a committed window, no other is
-	K   uint64 `json:"k"`   // the writer's newest window
-	At  int64  `json:"at"`  // when that was committed, by its committer's clock; informs pruning only
+	End  int64    // every record with a stamp below it is in a committed window, no other is
+	K    uint64   // the writer's newest window
+	At   uint32   // when that was committed, Unix seconds by its committer's clock; informs pruning only
+	name [13]byte // writers are many: a string would double their size
 }
 
-// decodeState reads the state of a lease record. It refuses what encode never
-// writes, because a fold that goes on from a wrong state is wrong.
-func decodeState(raw []byte) (State, error) {
-	var s State
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return State{}, fmt.Errorf("decode head: %w: remove its record to have it rebuilt from the bucket", err)
+// Name returns the writer's name.
+func (w Writer) Name() string { return string(w.name[:]) }
+
+// Writer returns what the state knows of a writer.
+func (s *State) Writer(name string) (Writer, bool) {
+	i, ok := s.search(name)
+	if !ok {
+		return Writer{}, false
 	}
-	if err := s.check(); err != nil {
-		return State{}, fmt.Errorf("decode head: %w: remove its record to have it rebuilt from the bucket", err)
-	}
-	return s, nil
+	return s.writers[i], true
 }
 
-func (s State) check() error {
-	if s.Pruned < 0 {
-		return fmt.Errorf("pruned (%d) is negative", s.Pruned)
-	}
-	if s.K == 0 {
-		if s.ManifestSHA256 != "" || len(s.Writers) > 0 || s.Pruned != 0 {
-			return errors.New("k is 0, yet it names a manifest, a writer or a pruned end")
-		}
-		return nil
-	}
-	if len(s.ManifestSHA256) != 64 || strings.Trim(s.ManifestSHA256, "0123456789abcdef") != "" {
-		return fmt.Errorf("manifest_sha256 %q is not 64 lower-case hex digits", s.ManifestSHA256)
-	}
-	for name, w := range s.Writers {
-		if name == "" || w.End <= 0 || w.K == 0 || w.K > s.K {
-			return fmt.Errorf("writer %q: end %d in window %d of %d", name, w.End, w.K, s.K)
-		}
-	}
-	return nil
+func (s *State) search(name string) (int, bool) {
+	return slices.BinarySearchFunc(s.writers, name, func(w Writer, name string) int { return strings.Compare(string(w.name[:]), name) })
 }
 
-// encode gives the state's canonical bytes: fields in the order of the type,
-// writers sorted by name.
-func (s State) encode() ([]byte, error) {
-	if s.Writers == nil {
-		s.Writers = map[string]Writer{}
+// set notes how far a writer is committed. Names are 13 bytes: manifests and
+// heads with others are refused where they are read.
+func (s *State) set(name string, end int64, k uint64, at uint32) {
+	i, ok := s.search(name)
+	if !ok {
+		s.writers = slices.Insert(s.writers, i, Writer{name: [13]byte([]byte(name))})
 	}
-	return json.Marshal(s)
+	w := &s.writers[i]
+	w.End, w.K, w.At = end, k, at
 }
 
-// apply folds manifest m, whose bytes hash to sha, into a copy of s. The
-// caller has checked that m may follow s.
-func (s State) apply(m lake.Manifest, sha string) State {
-	next := s.clone()
-	next.K, next.ManifestSHA256 = m.K, sha
-	next.Writers[m.Writer] = Writer{End: m.End, K: m.K, At: m.CommittedAt.UnixMicro()}
-	return next
+func (s *State) clone() State {
+	c := *s
+	c.writers = slices.Clone(s.writers)
+	return c
 }
 
-// prune takes the writers out that committed nothing since retention before
-// now, then the oldest until maxWriters are left. The newest window's writer
-// stays whatever the clocks say. Pruned rises to the highest end taken out:
-// that is how a process still knows that its old writer may have been
-// committed. Pruning too much costs reading manifests, never a record.
-func (s State) prune(now time.Time, retention time.Duration) State {
-	names := make([]string, 0, len(s.Writers))
-	for name, w := range s.Writers {
-		if w.K != s.K {
-			names = append(names, name)
+// fold takes manifest m, whose bytes hash to sha, into s. The caller has
+// checked that it is number K+1 and follows.
+func (s *State) fold(m lake.Manifest, sha string) {
+	s.K, s.ManifestSHA256 = m.K, sha
+	s.set(m.Writer, m.End, m.K, seconds(m.CommittedAt))
+}
+
+// leap takes manifest m into s, and by its writers all that lie between. The
+// caller has checked that m names the writers of all those, and agrees with s.
+func (s *State) leap(m lake.Manifest, sha string) {
+	s.K, s.ManifestSHA256 = m.K, sha
+	for name, r := range m.Writers {
+		s.set(name, r.End, r.K, seconds(m.CommittedAt))
+	}
+}
+
+func seconds(t time.Time) uint32 { return uint32(max(0, t.Unix())) }
+
+// recent returns what manifest K+1, a window of writer up to end, says of the
+// writers of the span newest windows, its own included.
+func (s *State) recent(span uint64, writer string, end int64) map[string]lake.Reach {
+	r := map[string]lake.Reach{}
+	for i := range s.writers {
+		if w := &s.writers[i]; s.K+1-w.K < span {
+			r[w.Name()] = lake.Reach{End: w.End, K: w.K}
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		if d := s.Writers[a].At - s.Writers[b].At; d != 0 {
-			return int(max(-1, min(1, d)))
+	r[writer] = lake.Reach{End: end, K: s.K + 1}
+	return r
+}
+
+// pruning says which writers leave a state.
+type pruning struct {
+	before uint32 // those that committed nothing since, Unix seconds
+	spare  func(writer string) bool
+	scale  // the writers of its newest windows stay: the next manifests name them
+}
+
+// prune takes the writers out that are old, and the oldest of too many. Those of the newest windows stay whatever the clocks say.
+//
+// Pruned rises to the highest end taken out: that is how a process still knows
+// that its old writer may have been committed. Pruning too much costs reading
+// manifests, never a record.
+func (s *State) prune(p pruning) {
+	s.drop(p, func(w *Writer) bool { return w.At < p.before })
+	if len(s.writers) <= p.writers {
+		return
+	}
+	byAge := slices.Clone(s.writers)
+	slices.SortFunc(byAge, func(a, b Writer) int { return b.age(&a) })
+	youngest := byAge[p.writers] // of those that go
+	s.drop(p, func(w *Writer) bool { return w.age(&youngest) <= 0 })
+}
+
+// age compares when two writers last committed.
+func (w *Writer) age(other *Writer) int {
+	return cmp.Or(cmp.Compare(w.At, other.At), cmp.Compare(w.K, other.K))
+}
+
+func (s *State) drop(p pruning, old func(*Writer) bool) {
+	s.writers = slices.DeleteFunc(s.writers, func(w Writer) bool {
+		if s.K-w.K < p.span || !old(&w) || p.spare(w.Name()) {
+			return false
 		}
-		return strings.Compare(a, b)
+		s.Pruned = max(s.Pruned, w.End)
+		return true
 	})
-	oldest := now.Add(-retention).UnixMicro()
-	next := s.clone()
-	for _, name := range names {
-		w := s.Writers[name]
-		if w.At >= oldest && len(next.Writers) <= maxWriters {
-			break
-		}
-		next.Pruned = max(next.Pruned, w.End)
-		delete(next.Writers, name)
-	}
-	return next
-}
-
-func (s State) clone() State {
-	writers := make(map[string]Writer, len(s.Writers)+1)
-	for name, w := range s.Writers {
-		writers[name] = w
-	}
-	s.Writers = writers
-	return s
 }
 
 // ambiguous says that s alone does not tell where writer, whose next window is
@@ -134,8 +139,8 @@ func (s State) clone() State {
 //
 // Absent and not ambiguous means: nothing committed at or above start, and no
 // end that after could name.
-func (s State) ambiguous(writer string, after, start int64) bool {
-	if _, ok := s.Writers[writer]; ok {
+func (s *State) ambiguous(writer string, after, start int64) bool {
+	if _, ok := s.search(writer); ok {
 		return false
 	}
 	return start < s.Pruned || 0 < after && after <= s.Pruned

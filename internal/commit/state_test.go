@@ -3,33 +3,55 @@ package commit
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
 
 var hexSHA = strings.Repeat("0123456789abcdef", 4)
 
+// stateOf makes a state of writers whose names are padded.
+func stateOf(k, pruned int64, writers map[string]Writer) State {
+	s := State{K: uint64(k), ManifestSHA256: hexSHA, Pruned: pruned}
+	for name, w := range writers {
+		s.set(padded(name), w.End, w.K, w.At)
+	}
+	return s
+}
+
+func padded(name string) string { return (name + "aaaaaaaaaaaaa")[:13] }
+
 func TestDecodeStateRefuses(t *testing.T) {
+	writer := func(v string) string {
+		return `{"state":2,"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"aaaaaaaaaaaaa":` + v + `},"pruned":0}`
+	}
+	_, err := decodeState([]byte(writer(`[1,1,0]`)))
+	require.NoError(t, err)
 	for name, raw := range map[string]string{
-		"no JSON":             `{`,
-		"k of another type":   `{"k":"41"}`,
-		"negative k":          `{"k":-1}`,
-		"k without manifest":  `{"k":1,"manifest_sha256":"","writers":{},"pruned":0}`,
-		"short sha":           `{"k":1,"manifest_sha256":"ab","writers":{},"pruned":0}`,
-		"upper-case sha":      `{"k":1,"manifest_sha256":"` + strings.ToUpper(hexSHA) + `","writers":{},"pruned":0}`,
-		"manifest without k":  `{"k":0,"manifest_sha256":"` + hexSHA + `","writers":{},"pruned":0}`,
-		"writer without k":    `{"k":0,"manifest_sha256":"","writers":{"a":{"end":1,"k":1,"at":0}},"pruned":0}`,
-		"writer ahead of k":   `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"a":{"end":1,"k":2,"at":0}},"pruned":0}`,
-		"writer in window 0":  `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"a":{"end":1,"k":0,"at":0}},"pruned":0}`,
-		"writer without end":  `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"a":{"end":0,"k":1,"at":0}},"pruned":0}`,
-		"writer without name": `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"":{"end":1,"k":1,"at":0}},"pruned":0}`,
-		"negative pruned":     `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{},"pruned":-1}`,
+		"no JSON":            `{`,
+		"newer version":      `{"state":3,"k":0,"manifest_sha256":"","writers":{},"pruned":0}`,
+		"k of another type":  `{"k":"41"}`,
+		"negative k":         `{"k":-1}`,
+		"k without manifest": `{"k":1,"manifest_sha256":"","writers":{},"pruned":0}`,
+		"short sha":          `{"k":1,"manifest_sha256":"ab","writers":{},"pruned":0}`,
+		"upper-case sha":     `{"k":1,"manifest_sha256":"` + strings.ToUpper(hexSHA) + `","writers":{},"pruned":0}`,
+		"manifest without k": `{"k":0,"manifest_sha256":"` + hexSHA + `","writers":{},"pruned":0}`,
+		"writer without k":   `{"k":0,"manifest_sha256":"","writers":{"aaaaaaaaaaaaa":[1,1,0]},"pruned":0}`,
+		"writer ahead of k":  writer(`[1,2,0]`),
+		"writer in window 0": writer(`[1,0,0]`),
+		"writer without end": writer(`[0,1,0]`),
+		"two numbers":        writer(`[1,1]`),
+		"four numbers":       writer(`[1,1,0,0]`),
+		"a text":             writer(`["1",1,0]`),
+		"short name":         strings.ReplaceAll(writer(`[1,1,0]`), "aaaaaaaaaaaaa", "a"),
+		"negative pruned":    `{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{},"pruned":-1}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := decodeState([]byte(raw))
@@ -39,48 +61,53 @@ func TestDecodeStateRefuses(t *testing.T) {
 }
 
 func TestStateGolden(t *testing.T) {
-	golden, err := os.ReadFile("testdata/state-v1.json")
+	want := stateOf(41, 1790000000000000, map[string]Writer{
+		"q7m2": {End: 1791009458377856, K: 41, At: 1791009464},
+		"b2":   {End: 1791009400000001, K: 40, At: 1791009401},
+	})
+	golden, err := os.ReadFile("testdata/state-v2.json")
 	require.NoError(t, err)
-	want := State{K: 41, ManifestSHA256: hexSHA, Pruned: 1790000000000000, Writers: map[string]Writer{
-		"q7m2aaaaaaaaa": {End: 1791009458377856, K: 41, At: 1791009464741000},
-		"b2aaaaaaaaaaa": {End: 1791009400000001, K: 40, At: 1791009401000000},
-	}}
-	got, err := decodeState(golden)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-	raw, err := want.encode()
-	require.NoError(t, err)
-	require.Equal(t, strings.TrimSpace(string(golden)), string(raw))
+	require.Equal(t, strings.TrimSpace(string(golden)), string(want.encode()))
+	for _, version := range []string{"v1", "v2"} {
+		golden, err := os.ReadFile("testdata/state-" + version + ".json")
+		require.NoError(t, err)
+		got, err := decodeState(golden)
+		require.NoError(t, err)
+		require.Equal(t, want, got, version)
+	}
+	require.Equal(t, `{"state":2,"k":0,"manifest_sha256":"","writers":{},"pruned":0}`, string((&State{}).encode()))
+}
 
-	raw, err = State{}.encode()
-	require.NoError(t, err)
-	require.Equal(t, `{"k":0,"manifest_sha256":"","writers":{},"pruned":0}`, string(raw))
+// A head with all the writers that it may name fits into a lease.
+func TestTheLargestHeadFits(t *testing.T) {
+	s := State{K: 1e10, ManifestSHA256: hexSHA, Pruned: 1791009458377856}
+	for i := range maxWriters + lake.Span {
+		s.set(padded(fmt.Sprintf("%08d", i)), 1791009458377856, 1e10, 1791009464)
+	}
+	require.LessOrEqual(t, len(s.encode()), lease.MaxState)
 }
 
 func FuzzDecodeState(f *testing.F) {
-	f.Add([]byte(`{"k":0,"manifest_sha256":"","writers":{},"pruned":0}`))
-	f.Add([]byte(`{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"a":{"end":1,"k":1,"at":0}},"pruned":9}`))
+	f.Add([]byte(`{"state":2,"k":0,"manifest_sha256":"","writers":{},"pruned":0}`))
+	f.Add([]byte(`{"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"aaaaaaaaaaaaa":{"end":1,"k":1,"at":0}},"pruned":9}`))
+	f.Add([]byte(`{"state":2,"k":1,"manifest_sha256":"` + hexSHA + `","writers":{"aaaaaaaaaaaaa":[1,1,0]},"pruned":9}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := decodeState(raw)
 		if err != nil {
 			return
 		}
-		canonical, err := s.encode()
+		again, err := decodeState(s.encode())
 		require.NoError(t, err)
-		again, err := decodeState(canonical)
-		require.NoError(t, err)
-		twice, err := again.encode()
-		require.NoError(t, err)
-		require.Equal(t, canonical, twice)
+		require.Equal(t, s.encode(), again.encode())
 	})
 }
 
 func TestPrune(t *testing.T) {
-	now := time.UnixMicro(1_000_000_000)
-	old, young := now.Add(-2*time.Hour).UnixMicro(), now.Add(-time.Minute).UnixMicro()
-	many := map[string]Writer{"newest": {End: 5, K: 999, At: 0}}
+	const k = 999
+	old, young := uint32(100), uint32(1000)
+	many := map[string]Writer{"newest": {End: 5, K: k, At: 0}, "own": {End: 7, K: 3, At: 0}}
 	for i := range maxWriters + 3 {
-		many[fmt.Sprintf("w%03d", i)] = Writer{End: int64(1000 - i), K: uint64(i + 1), At: young + int64(i)}
+		many[fmt.Sprintf("w%04d", i)] = Writer{End: int64(100000 - i), K: uint64(1 + i%(k-lake.Span)), At: young + uint32(i)}
 	}
 	for name, c := range map[string]struct {
 		in         State
@@ -88,44 +115,49 @@ func TestPrune(t *testing.T) {
 		pruned     int64
 	}{
 		"none is old": {
-			State{K: 2, Writers: map[string]Writer{"a": {End: 7, K: 1, At: young}, "b": {End: 9, K: 2, At: young}}, Pruned: 3},
+			stateOf(k, 3, map[string]Writer{"a": {End: 7, K: 1, At: young}, "b": {End: 9, K: 2, At: young}}),
 			nil, []string{"a", "b"}, 3,
 		},
 		"the old one goes and raises pruned": {
-			State{K: 2, Writers: map[string]Writer{"a": {End: 7, K: 1, At: old}, "b": {End: 9, K: 2, At: young}}, Pruned: 3},
+			stateOf(k, 3, map[string]Writer{"a": {End: 7, K: 1, At: old}, "b": {End: 9, K: 2, At: young}}),
 			[]string{"a"}, []string{"b"}, 7,
 		},
 		"pruned never falls": {
-			State{K: 2, Writers: map[string]Writer{"a": {End: 7, K: 1, At: old}, "b": {End: 9, K: 2, At: young}}, Pruned: 30},
+			stateOf(k, 30, map[string]Writer{"a": {End: 7, K: 1, At: old}, "b": {End: 9, K: 2, At: young}}),
 			[]string{"a"}, []string{"b"}, 30,
 		},
-		"the newest window's writer stays, whatever its clock says": {
-			State{K: 2, Writers: map[string]Writer{"a": {End: 7, K: 1, At: young}, "b": {End: 9, K: 2, At: old}}},
-			nil, []string{"a", "b"}, 0,
+		"the newest windows' writers stay, whatever their clocks say": {
+			stateOf(k, 0, map[string]Writer{"a": {End: 7, K: k - lake.Span, At: old}, "b": {End: 9, K: k - lake.Span + 1, At: old}}),
+			[]string{"a"}, []string{"b"}, 7,
+		},
+		"those of this process stay": {
+			stateOf(k, 0, map[string]Writer{"own": {End: 7, K: 1, At: old}}),
+			nil, []string{"own"}, 0,
 		},
 		"too many: the oldest go": {
-			State{K: 999, Writers: many},
-			[]string{"w000", "w001", "w002", "w003"}, []string{"w004", "newest"}, 1000,
+			stateOf(k, 0, many),
+			[]string{"w0000", "w0001", "w0002"}, []string{"w0003", "newest", "own"}, 100000,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := c.in.clone()
-			got := c.in.prune(now, time.Hour)
-			require.Equal(t, before, c.in, "prune changed its input")
+			got := c.in.clone()
+			got.prune(pruning{before: 500, spare: func(w string) bool { return w == padded("own") }, scale: fullScale})
 			require.Equal(t, c.pruned, got.Pruned)
-			require.LessOrEqual(t, len(got.Writers), maxWriters)
+			require.LessOrEqual(t, len(got.writers), maxWriters+2)
 			for _, w := range c.gone {
-				require.NotContains(t, got.Writers, w)
+				_, ok := got.Writer(padded(w))
+				require.False(t, ok, w)
 			}
 			for _, w := range c.kept {
-				require.Contains(t, got.Writers, w)
+				_, ok := got.Writer(padded(w))
+				require.True(t, ok, w)
 			}
 		})
 	}
 }
 
 func TestAmbiguous(t *testing.T) {
-	s := State{K: 1, Writers: map[string]Writer{"there": {End: 50, K: 1}}, Pruned: 100}
+	s := stateOf(1, 100, map[string]Writer{"there": {End: 50, K: 1}})
 	for name, c := range map[string]struct {
 		writer       string
 		after, start int64
@@ -140,15 +172,62 @@ func TestAmbiguous(t *testing.T) {
 		"absent, starts below and follows a pruned end": {"gone", 40, 60, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, s.ambiguous(c.writer, c.after, c.start))
+			require.Equal(t, c.want, s.ambiguous(padded(c.writer), c.after, c.start))
 		})
 	}
-	require.False(t, State{}.ambiguous("gone", 0, 1), "nothing was ever pruned")
+	require.False(t, (&State{}).ambiguous(padded("gone"), 0, 1), "nothing was ever pruned")
+}
+
+// What a state says of its newest windows is all that a manifest must name, and
+// a state that folds the manifest alone knows as much as one that folds all.
+func TestLeapKnowsWhatFoldingKnows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		span := rapid.Uint64Range(1, 5).Draw(t, "span")
+		var all, leaping State
+		ends := map[string]int64{}
+		for k := range rapid.Uint64Range(1, 30).Draw(t, "windows") {
+			writer := padded(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(t, "writer"))
+			ends[writer] += rapid.Int64Range(1, 9).Draw(t, "length")
+			m := lake.Manifest{K: k + 1, Writer: writer, End: ends[writer], Writers: all.recent(span, writer, ends[writer])}
+			all.fold(m, fmt.Sprint(k))
+			if leaping.K+span == m.K || rapid.Bool().Draw(t, "leap") {
+				if why := disagrees(&leaping, span, m); why != "" {
+					t.Fatalf("window %d: %s", m.K, why)
+				}
+				leaping.leap(m, fmt.Sprint(k))
+				if !reflect.DeepEqual(all, leaping) {
+					t.Fatalf("at %d\n folded %+v\n leapt  %+v", m.K, all, leaping)
+				}
+			}
+		}
+	})
+}
+
+func TestDisagrees(t *testing.T) {
+	s := stateOf(40, 0, map[string]Writer{"a": {End: 70, K: 40}, "b": {End: 90, K: 39}, "old": {End: 5, K: 3}})
+	good := func() map[string]lake.Reach {
+		return map[string]lake.Reach{padded("a"): {End: 70, K: 40}, padded("b"): {End: 95, K: 41}, padded("c"): {End: 7, K: 42}}
+	}
+	require.Empty(t, disagrees(&s, 4, lake.Manifest{K: 42, Writers: good()}))
+	require.Empty(t, disagrees(&s, 4, lake.Manifest{K: 42}), "version 1 says nothing")
+	for name, damage := range map[string]func(w map[string]lake.Reach){
+		"a writer is missing":      func(w map[string]lake.Reach) { delete(w, padded("a")) },
+		"an older window":          func(w map[string]lake.Reach) { w[padded("a")] = lake.Reach{End: 70, K: 39} },
+		"a lower end":              func(w map[string]lake.Reach) { w[padded("b")] = lake.Reach{End: 89, K: 41} },
+		"another end of the same":  func(w map[string]lake.Reach) { w[padded("a")] = lake.Reach{End: 71, K: 40} },
+		"a lower end of the same ": func(w map[string]lake.Reach) { w[padded("a")] = lake.Reach{End: 69, K: 40} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := good()
+			damage(w)
+			require.NotEmpty(t, disagrees(&s, 4, lake.Manifest{K: 42, Writers: w}))
+		})
+	}
 }
 
 func TestPlaceAndFollows(t *testing.T) {
 	id := partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Logs}
-	s := State{K: 4, ManifestSHA256: hexSHA}
+	s := &State{K: 4, ManifestSHA256: hexSHA}
 	good := lake.Manifest{
 		Sink: id.Sink, Tenant: id.Tenant, Signal: id.Signal, K: 5, Writer: "aaaaaaaaaaaaa", After: 10, Start: 12, End: 20,
 		Prev: &lake.Prev{K: 4, Key: partition.ManifestKey("p", id, 4), SHA256: hexSHA},
@@ -177,9 +256,9 @@ func TestPlaceAndFollows(t *testing.T) {
 	}
 	first := good
 	first.K = 1
-	require.Contains(t, place(State{}, "p", id, first), "names one before it")
+	require.Contains(t, place(&State{}, "p", id, first), "names one before it")
 	first.Prev = nil
-	require.Empty(t, place(State{}, "p", id, first))
+	require.Empty(t, place(&State{}, "p", id, first))
 
 	require.True(t, follows(good, 10))
 	require.False(t, follows(good, 0), "a window before it is missing")

@@ -47,6 +47,7 @@ type span struct{ first, end int64 }
 // every object they name.
 func (l *Log) committed(ctx context.Context, k uint64, writers []string) (map[string]span, map[string]bool, error) {
 	spans, named := map[string]span{}, map[string]bool{}
+	next := uint64(1)
 	if k == 0 || len(writers) == 0 {
 		return spans, named, nil
 	}
@@ -55,7 +56,11 @@ func (l *Log) committed(ctx context.Context, k uint64, writers []string) (map[st
 		own[w] = true
 	}
 	err := l.do("scan", func() error {
-		return l.lake.Manifests(ctx, l.id, func(_ uint64, m lake.Manifest, _ string) error {
+		return l.lake.Manifests(ctx, l.id, func(n uint64, m lake.Manifest, _ string) error {
+			if n != next {
+				return fmt.Errorf("manifest %d is not listed", next)
+			}
+			next++
 			for _, o := range m.Objects {
 				named[o.Key] = true
 			}
@@ -71,6 +76,9 @@ func (l *Log) committed(ctx context.Context, k uint64, writers []string) (map[st
 			return nil
 		})
 	})
+	if err == nil && next <= k {
+		err = fmt.Errorf("manifest %d is not listed", next)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what is committed of %s: %w", l.id, err)
 	}

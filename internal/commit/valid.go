@@ -38,9 +38,32 @@ func (e *Blocked) Error() string {
 
 func (e *Blocked) Unwrap() error { return e.Err }
 
+// disagrees says why m, which names the writers of the span windows up to it and
+// lies behind s.K, is not of the log that s is the fold of, or nothing: its
+// writers are at least where s has them.
+func disagrees(s *State, span uint64, m lake.Manifest) string {
+	if m.Writers == nil {
+		return "" // version 1 says nothing of them
+	}
+	for i := range s.writers {
+		w := &s.writers[i]
+		if m.K-w.K >= span {
+			continue // before what m names
+		}
+		r, ok := m.Writers[w.Name()]
+		switch {
+		case !ok:
+			return fmt.Sprintf("it does not name window %d of writer %s", w.K, w.Name())
+		case r.K < w.K || r.End < w.End || r.K == w.K && r.End != w.End:
+			return fmt.Sprintf("it names window %d of writer %s up to %d, the log has window %d up to %d", r.K, w.Name(), r.End, w.K, w.End)
+		}
+	}
+	return ""
+}
+
 // place says why m cannot be number s.K+1 of the log of id, or nothing. It
 // looks at everything but the writer's end.
-func place(s State, prefix string, id partition.ID, m lake.Manifest) string {
+func place(s *State, prefix string, id partition.ID, m lake.Manifest) string {
 	switch {
 	case m.ID() != id:
 		return fmt.Sprintf("it is of partition %s", m.ID())

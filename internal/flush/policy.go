@@ -3,54 +3,9 @@ package flush
 import (
 	"cmp"
 	"container/heap"
+	"iter"
 	"slices"
-	"time"
 )
-
-// Reason says why a window was sealed. Its text stands in manifests and
-// metrics.
-type Reason string
-
-// The reasons, in the order of windows that compete.
-const (
-	Size     Reason = "size"     // the expected object size reached the target
-	Age      Reason = "age"      // the oldest record is MaxAge behind the safe time
-	Boundary Reason = "boundary" // the next record lies in another hour, or was appended by another writer
-	Rotation Reason = "rotation" // the WAL segment of the oldest record ended
-	Memory   Reason = "memory"   // the memory budget is reached
-	Shutdown Reason = "shutdown" // the collector stops
-)
-
-// What a window must have to be worth a commit at shutdown.
-const (
-	worthBytes = 1 << 20
-	worthAge   = 10 * time.Second
-)
-
-// Config says when a window is sealed.
-type Config struct {
-	TargetSize int64         // expected size of the object, bytes
-	MaxAge     time.Duration // of the oldest record, inclusive
-}
-
-// Point is a point of the WAL: a stamp (microseconds since the epoch) and the
-// segment that the next record will be in.
-type Point struct {
-	Time    int64
-	Segment uint64
-}
-
-// Window is what the policy knows of one open window.
-type Window[K comparable] struct {
-	Key      K
-	First    Point // of its oldest record
-	Expected int64 // size of the object if it were sealed now, bytes
-	Held     int64 // memory that it holds, bytes
-	Raw      int64 // size of its records as they came, bytes
-	Limits   Config
-	due      int64 // stamp from which it is MaxAge old
-	index    int
-}
 
 // Due names a window to seal, and why.
 type Due[K comparable] struct {
@@ -58,191 +13,200 @@ type Due[K comparable] struct {
 	Reason Reason
 }
 
-// Policy holds the open windows by key. It is not safe for concurrent use.
+// Policy knows which open windows a rule of the clock names next, without
+// asking each of them. It is not safe for concurrent use.
 type Policy[K comparable] struct {
-	cfg    Config
-	byKey  map[K]*Window[K]
-	byAge  ages[K]
-	first  uint64 // no open window began in an earlier segment
-	update []Due[K]
+	byKey map[K]*entry[K]
+	ages  queue[K] // by the stamp at which they are MaxAge old
+	late  queue[K] // older than that while the reader is behind, the largest MaxAge first
+	ends  queue[K] // by the stamp at which they end whatever their age
+	first uint64   // no open window began in an earlier segment
+	due   []Due[K]
 }
 
-// NewPolicy gives a policy without windows. cfg holds for windows whose Limits
-// are zero.
-func NewPolicy[K comparable](cfg Config) *Policy[K] {
-	return &Policy[K]{cfg: cfg, byKey: map[K]*Window[K]{}}
+type entry[K comparable] struct {
+	key    K
+	window *Window
+	places [places]int // in each queue; -1 for none
 }
 
-// Put tells the policy of a new window, or of what changed in one it knows.
-// First and Limits of a known window stay as they were.
-func (p *Policy[K]) Put(w Window[K]) {
-	if old, ok := p.byKey[w.Key]; ok {
-		old.Expected, old.Held, old.Raw = w.Expected, w.Held, w.Raw
-		return
-	}
-	if w.Limits == (Config{}) {
-		w.Limits = p.cfg
-	}
-	w.due = w.First.Time + w.Limits.MaxAge.Microseconds()
+// The queues that a window may stand in.
+const (
+	inAges = iota
+	inLate
+	inEnds
+	places
+)
+
+// NewPolicy returns a policy without windows.
+func NewPolicy[K comparable]() *Policy[K] {
+	p := &Policy[K]{byKey: map[K]*entry[K]{}}
+	p.ages = queue[K]{place: inAges, less: func(a, b *Window) int {
+		return cmp.Or(cmp.Compare(a.agedAt(), b.agedAt()), older(a, b))
+	}}
+	p.late = queue[K]{place: inLate, less: func(a, b *Window) int {
+		return cmp.Or(cmp.Compare(b.Limits.MaxAge, a.Limits.MaxAge), older(a, b))
+	}}
+	p.ends = queue[K]{place: inEnds, less: func(a, b *Window) int {
+		return cmp.Or(cmp.Compare(a.endsAt(), b.endsAt()), older(a, b))
+	}}
+	return p
+}
+
+// Add takes w in under key, which has no window yet. The policy reads w from
+// then on whenever it is asked; First, Until, Limits and Rebuilt must not
+// change.
+func (p *Policy[K]) Add(key K, w *Window) {
+	e := &entry[K]{key: key, window: w, places: [places]int{-1, -1, -1}}
 	if len(p.byKey) == 0 {
 		p.first = w.First.Segment
 	}
-	p.first = min(p.first, w.First.Segment)
-	p.byKey[w.Key] = &w
-	heap.Push(&p.byAge, &w)
+	p.byKey[key] = e
+	if w.endsAt() != Never {
+		p.ends.add(e)
+	}
+	if w.Rebuilt == nil {
+		p.first = min(p.first, w.First.Segment)
+		p.ages.add(e)
+	}
 }
 
-// Remove forgets a window: it was sealed, or is no longer open.
+// Remove forgets the window under key: it was sealed, or is no longer open. A
+// key without a window is no error.
 func (p *Policy[K]) Remove(key K) {
-	w, ok := p.byKey[key]
+	e, ok := p.byKey[key]
 	if !ok {
 		return
 	}
 	delete(p.byKey, key)
-	heap.Remove(&p.byAge, w.index)
+	for _, q := range []*queue[K]{&p.ages, &p.late, &p.ends} {
+		q.remove(e)
+	}
 }
 
 // Len is the number of open windows.
 func (p *Policy[K]) Len() int { return len(p.byKey) }
 
-// Full says whether the window under key has reached the target size. A window
-// of exactly the target size has.
-func (p *Policy[K]) Full(key K) bool {
-	w, ok := p.byKey[key]
-	return ok && w.Expected >= w.Limits.TargetSize
+// Advance returns the windows that are due at c: those of ended segments oldest
+// first, or else those at a boundary and those that are too old, in the order
+// in which they became so. The result is valid until the next call; the caller
+// seals and removes each of them.
+func (p *Policy[K]) Advance(c Clock) []Due[K] {
+	p.due = p.due[:0]
+	if c.Safe.Segment > p.first {
+		p.rotate(c)
+	}
+	p.end(c)
+	p.age(c)
+	return p.due
 }
 
-// Advance gives the windows that are due when the WAL's safe time and segment
-// are now: those of ended segments oldest first, or else those that are too old
-// in the order in which they became so. The result is valid until the next
-// call; the caller seals and removes each of them.
-func (p *Policy[K]) Advance(now Point) []Due[K] {
-	p.update = p.update[:0]
-	if now.Segment > p.first {
-		p.rotate(now)
-	}
-	if len(p.byAge) == 0 || now.Time < p.byAge[0].due {
-		return p.update
-	}
-	var kept []*Window[K]
-	for len(p.byAge) > 0 && now.Time >= p.byAge[0].due {
-		w := heap.Pop(&p.byAge).(*Window[K])
-		kept = append(kept, w)
-		if now.Segment <= w.First.Segment {
-			p.update = append(p.update, Due[K]{w.Key, Age})
-		}
-	}
-	for _, w := range kept {
-		heap.Push(&p.byAge, w)
-	}
-	return p.update
-}
-
-// rotate notes every window of a segment that ended. It looks at all windows,
+// rotate names every window of a segment that ended. It looks at all windows,
 // which it does once for every segment.
-func (p *Policy[K]) rotate(now Point) {
-	var ended []*Window[K]
-	p.first = now.Segment
-	for _, w := range p.byAge {
-		if w.First.Segment < now.Segment {
-			ended = append(ended, w)
-			p.first = min(p.first, w.First.Segment) // until it is removed
+func (p *Policy[K]) rotate(c Clock) {
+	var ended []*entry[K]
+	p.first = c.Safe.Segment
+	for e := range p.new() {
+		if e.window.First.Segment < c.Safe.Segment {
+			ended = append(ended, e)
+			p.first = min(p.first, e.window.First.Segment) // until it is removed
 		}
 	}
-	slices.SortFunc(ended, func(a, b *Window[K]) int {
-		return cmp.Or(cmp.Compare(a.First.Time, b.First.Time), cmp.Compare(a.First.Segment, b.First.Segment))
-	})
-	for _, w := range ended {
-		p.update = append(p.update, Due[K]{w.Key, Rotation})
+	slices.SortFunc(ended, func(a, b *entry[K]) int { return older(a.window, b.window) })
+	for _, e := range ended {
+		p.due = append(p.due, Due[K]{e.key, Rotation})
 	}
 }
 
-// Largest gives the windows to seal when memory is short: those that hold the
-// most, until together they hold need, largest first. Of equals the oldest is
-// first. Windows whose key pass refuses do not count. The result is valid until
-// the next call; the caller seals and removes each of them.
-func (p *Policy[K]) Largest(need int64, pass func(K) bool) []Due[K] {
-	p.update = p.update[:0]
-	var all holders[K]
-	for _, w := range p.byAge {
-		if pass(w.Key) {
-			all = append(all, w)
+// end names the windows that end at c whatever their age.
+func (p *Policy[K]) end(c Clock) {
+	var named []*entry[K]
+	for e := p.ends.top(); e != nil && e.window.endsAt() <= c.Safe.Time; e = p.ends.top() {
+		p.ends.remove(e)
+		named = append(named, e)
+	}
+	for _, e := range named {
+		p.ends.add(e) // until it is removed
+		reason, _ := e.window.Due(c)
+		if e.window.Rebuilt != nil || reason == Boundary { // else its segment ended too: rotate named it
+			p.due = append(p.due, Due[K]{e.key, reason})
+		}
+	}
+}
+
+// age names the windows that are too old, unless the reader is behind.
+func (p *Policy[K]) age(c Clock) {
+	for e := p.ages.top(); e != nil && e.window.agedAt() <= c.Safe.Time; e = p.ages.top() {
+		p.ages.remove(e)
+		p.late.add(e)
+	}
+	var named []*entry[K]
+	for e := p.late.top(); e != nil && !c.behind(e.window.Limits.MaxAge); e = p.late.top() {
+		p.late.remove(e)
+		named = append(named, e)
+	}
+	slices.SortFunc(named, func(a, b *entry[K]) int {
+		return cmp.Or(cmp.Compare(a.window.agedAt(), b.window.agedAt()), older(a.window, b.window))
+	})
+	for _, e := range named {
+		p.ages.add(e) // until it is removed
+		if reason, ok := e.window.Due(c); ok && reason == Age {
+			p.due = append(p.due, Due[K]{e.key, Age})
+		}
+	}
+}
+
+// Largest returns the windows to seal when memory is short: those that hold
+// the most, until together they hold need bytes, largest first. Of equals the
+// oldest is first. Windows whose key may refuses do not count, nor do those that
+// are rebuilt. The result is valid until the next call; the caller seals and
+// removes each of them.
+func (p *Policy[K]) Largest(need int64, may func(K) bool) []Due[K] {
+	p.due = p.due[:0]
+	all := queue[K]{less: func(a, b *Window) int {
+		return cmp.Or(cmp.Compare(b.Held, a.Held), older(a, b))
+	}}
+	for e := range p.new() {
+		if may(e.key) {
+			all.entries = append(all.entries, &entry[K]{key: e.key, window: e.window})
 		}
 	}
 	heap.Init(&all)
-	for need > 0 && len(all) > 0 {
-		w := heap.Pop(&all).(*Window[K])
-		need -= w.Held
-		p.update = append(p.update, Due[K]{w.Key, Memory})
+	for need > 0 && len(all.entries) > 0 {
+		e := heap.Pop(&all).(*entry[K])
+		need -= e.window.Held
+		p.due = append(p.due, Due[K]{e.key, Memory})
 	}
-	return p.update
+	return p.due
 }
 
-// AtShutdown gives the windows that are worth a commit when the collector
-// stops at now: 1 MiB of records, or ten seconds open.
-func (p *Policy[K]) AtShutdown(now Point) []Due[K] {
-	p.update = p.update[:0]
-	for _, w := range p.byAge {
-		if w.Raw >= worthBytes || now.Time-w.First.Time >= worthAge.Microseconds() {
-			p.update = append(p.update, Due[K]{w.Key, Shutdown})
+// AtShutdown returns the windows to seal when the collector stops at now: those
+// that are worth a commit, with 1 MiB of records or ten seconds old; all of them
+// where nothing survives the process.
+func (p *Policy[K]) AtShutdown(now int64, all bool) []Due[K] {
+	p.due = p.due[:0]
+	for e := range p.new() {
+		if all || e.window.worth(now) {
+			p.due = append(p.due, Due[K]{e.key, Shutdown})
 		}
 	}
-	return p.update
+	return p.due
 }
 
-// ages is a heap of windows, the one that will be too old next first.
-type ages[K comparable] []*Window[K]
-
-func older[K comparable](a, b *Window[K]) bool {
-	if a.First.Time != b.First.Time {
-		return a.First.Time < b.First.Time
+// new visits the windows that are not rebuilt, in an order that depends on
+// nothing but what the policy was told.
+func (p *Policy[K]) new() iter.Seq[*entry[K]] {
+	return func(yield func(*entry[K]) bool) {
+		for _, q := range []*queue[K]{&p.ages, &p.late} {
+			for _, e := range q.entries {
+				if !yield(e) {
+					return
+				}
+			}
+		}
 	}
-	return a.First.Segment < b.First.Segment
 }
 
-func (h ages[K]) Len() int { return len(h) }
-func (h ages[K]) Less(i, j int) bool {
-	if h[i].due != h[j].due {
-		return h[i].due < h[j].due
-	}
-	return older(h[i], h[j])
-}
-
-func (h ages[K]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-
-func (h *ages[K]) Push(x any) {
-	w := x.(*Window[K])
-	w.index = len(*h)
-	*h = append(*h, w)
-}
-
-func (h *ages[K]) Pop() any {
-	old := *h
-	w := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return w
-}
-
-// holders is a heap of windows, the one that holds the most first.
-type holders[K comparable] []*Window[K]
-
-func (h holders[K]) Len() int      { return len(h) }
-func (h holders[K]) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h holders[K]) Less(i, j int) bool {
-	if h[i].Held != h[j].Held {
-		return h[i].Held > h[j].Held
-	}
-	return older(h[i], h[j])
-}
-
-func (h *holders[K]) Push(x any) { *h = append(*h, x.(*Window[K])) }
-
-func (h *holders[K]) Pop() any {
-	old := *h
-	w := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return w
+func older(a, b *Window) int {
+	return cmp.Or(cmp.Compare(a.First.Time, b.First.Time), cmp.Compare(a.First.Segment, b.First.Segment))
 }

@@ -1,7 +1,6 @@
 package flush
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,161 +10,153 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const minute = int64(time.Minute / time.Microsecond)
-
-func policy(ws ...Window[string]) *Policy[string] {
-	p := NewPolicy[string](Config{TargetSize: 100, MaxAge: 5 * time.Minute})
-	for _, w := range ws {
-		p.Put(w)
+func policy(ws map[string]*Window) *Policy[string] {
+	p := NewPolicy[string]()
+	for k, w := range ws {
+		p.Add(k, w)
 	}
 	return p
 }
 
-func at(t int64, segment uint64) Point { return Point{Time: t, Segment: segment} }
-
-func TestSize(t *testing.T) {
-	p := policy(Window[string]{Key: "a", Expected: 99})
-	assert.False(t, p.Full("a"), "just below the target")
-	p.Put(Window[string]{Key: "a", Expected: 100})
-	assert.True(t, p.Full("a"), "at the target")
-	assert.False(t, p.Full("b"), "a window that is not open")
+// began is a window of the first hour that nothing but age and rotation ends.
+func began(t int64, segment uint64) *Window {
+	return &Window{First: at(t, segment), Until: Never, Limits: limits(100, 5*time.Minute)}
 }
 
 func TestAdvance(t *testing.T) {
-	ws := []Window[string]{
-		{Key: "young", First: at(4*minute, 2)},
-		{Key: "old", First: at(1*minute, 1)},
-		{Key: "mid", First: at(2*minute, 1)},
-	}
-	for _, tc := range []struct {
-		name string
-		now  Point
+	for name, c := range map[string]struct {
+		now  Clock
 		want []Due[string]
 	}{
-		{"nothing due", at(6*minute-1, 1), nil},
-		{"age is inclusive", at(6*minute, 1), []Due[string]{{"old", Age}}},
-		{"oldest first", at(8*minute, 1), []Due[string]{{"old", Age}, {"mid", Age}}},
-		{"rotation has no size or age gate", at(3*minute, 2), []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
-		{"rotation before age", at(100*minute, 3), []Due[string]{{"old", Rotation}, {"mid", Rotation}, {"young", Rotation}}},
-		{"time that goes back seals nothing", at(-100*minute, 0), nil},
+		"nothing due":                  {upToDate(6*minute-1, 1), nil},
+		"age is inclusive":             {upToDate(6*minute, 1), []Due[string]{{"old", Age}}},
+		"oldest first":                 {upToDate(8*minute, 1), []Due[string]{{"old", Age}, {"mid", Age}}},
+		"rotation has no other gate":   {upToDate(3*minute, 2), []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
+		"rotation before age":          {upToDate(100*minute, 3), []Due[string]{{"old", Rotation}, {"mid", Rotation}, {"young", Rotation}}},
+		"time that goes back":          {upToDate(-100*minute, 0), nil},
+		"the reader is behind":         {Clock{at(8*minute, 1), 14 * minute}, nil},
+		"the reader is hardly behind":  {Clock{at(8*minute, 1), 13 * minute}, []Due[string]{{"old", Age}, {"mid", Age}}},
+		"rotation, the reader behind":  {Clock{at(8*minute, 2), 99 * minute}, []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
+		"an end, the reader behind":    {Clock{at(20*minute, 0), 99 * minute}, []Due[string]{{"hour", Boundary}, {"again", Size}}},
+		"an end before one is too old": {upToDate(20*minute, 0), []Due[string]{{"hour", Boundary}, {"again", Size}, {"old", Age}, {"mid", Age}, {"young", Age}}},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			p := policy(ws...)
-			assert.Equal(t, tc.want, slices.Clone(p.Advance(tc.now)))
-			assert.Equal(t, 3, p.Len(), "the caller removes what it sealed")
-			for _, d := range tc.want {
+		t.Run(name, func(t *testing.T) {
+			ws := map[string]*Window{"young": began(4*minute, 2), "old": began(1*minute, 1), "mid": began(2*minute, 1)}
+			if c.now.Safe.Segment == 0 {
+				ws["hour"], ws["again"] = began(10*minute, 1), began(11*minute, 1)
+				ws["hour"].Until = 20 * minute
+				ws["again"].Rebuilt = &Bounds{Start: 11 * minute, End: 20 * minute, Reason: Size}
+			}
+			p := policy(ws)
+			got := slices.Clone(p.Advance(c.now))
+			assert.Equal(t, c.want, got)
+			assert.Equal(t, len(ws), p.Len(), "the caller removes what it sealed")
+			for _, d := range got {
+				p.Remove(d.Key)
 				p.Remove(d.Key)
 			}
-			assert.Empty(t, p.Advance(tc.now))
+			assert.Empty(t, p.Advance(c.now))
 		})
 	}
 }
 
-func TestLimitsOfAWindow(t *testing.T) {
-	hasty, small := Config{TargetSize: 100, MaxAge: time.Minute}, Config{TargetSize: 10, MaxAge: time.Hour}
-	p := policy(
-		Window[string]{Key: "plain", First: at(0, 1), Expected: 99},
-		Window[string]{Key: "hasty", First: at(2*minute, 1), Expected: 99, Limits: hasty},
-		Window[string]{Key: "small", First: at(1*minute, 1), Expected: 10, Limits: small},
-	)
-	assert.False(t, p.Full("plain"))
-	assert.False(t, p.Full("hasty"))
-	assert.True(t, p.Full("small"))
-	assert.Empty(t, p.Advance(at(3*minute-1, 1)))
-	assert.Equal(t, []Due[string]{{"hasty", Age}}, p.Advance(at(3*minute, 1)), "younger, and due before the others")
-	p.Remove("hasty")
-	assert.Equal(t, []Due[string]{{"plain", Age}}, p.Advance(at(5*minute, 1)))
-	assert.Equal(t, []Due[string]{{"plain", Rotation}, {"small", Rotation}}, p.Advance(at(5*minute, 2)), "each once")
-	p.Remove("plain")
-	p.Put(Window[string]{Key: "small", First: at(3*minute, 1), Limits: hasty})
-	assert.Equal(t, []Due[string]{{"small", Rotation}}, p.Advance(at(10*minute, 2)), "limits of a known window stay")
-	p.Remove("small")
-	p.Put(Window[string]{Key: "late", First: at(10*minute, 2)})
-	assert.Empty(t, p.Advance(at(10*minute, 2)))
-	p.Put(Window[string]{Key: "replayed", First: at(10*minute, 1)})
-	assert.Equal(t, []Due[string]{{"replayed", Rotation}}, p.Advance(at(10*minute, 2)), "a segment that ended before")
-}
-
-func TestFirstOfAKnownWindowStays(t *testing.T) {
-	p := policy(Window[string]{Key: "a", First: at(0, 1)})
-	p.Put(Window[string]{Key: "a", First: at(minute, 1), Expected: 7})
-	assert.Len(t, p.Advance(at(5*minute, 1)), 1)
+// TestAgeWhileTheReaderCatchesUp has windows of several ages wait for a reader
+// that is behind: each is named once the reader is no further behind than its
+// own MaxAge.
+func TestAgeWhileTheReaderCatchesUp(t *testing.T) {
+	p := NewPolicy[string]()
+	for name, age := range map[string]time.Duration{"minute": time.Minute, "quarter": 15 * time.Minute, "hours": 3 * time.Hour} {
+		w := began(0, 1)
+		w.Limits.MaxAge = age
+		p.Add(name, w)
+	}
+	assert.Empty(t, p.Advance(Clock{at(20*minute, 1), 50 * minute}))
+	assert.Equal(t, []Due[string]{{"quarter", Age}}, p.Advance(Clock{at(35*minute, 1), 50 * minute}))
+	p.Remove("quarter")
+	assert.Empty(t, p.Advance(Clock{at(48*minute, 1), 50 * minute}))
+	assert.Equal(t, []Due[string]{{"minute", Age}}, p.Advance(Clock{at(49*minute, 1), 50 * minute}))
+	p.Remove("minute")
+	assert.Equal(t, []Due[string]{{"hours", Rotation}}, p.Advance(Clock{at(50*minute, 2), 50 * minute}))
 }
 
 func TestLargest(t *testing.T) {
-	ws := []Window[string]{
-		{Key: "a", First: at(2, 0), Held: 5},
-		{Key: "b", First: at(1, 0), Held: 9},
-		{Key: "c", First: at(0, 0), Held: 9},
-	}
-	for _, tc := range []struct {
-		name string
+	for name, c := range map[string]struct {
 		need int64
 		not  string
 		want []string
 	}{
-		{"nothing is missing", 0, "", nil},
-		{"the oldest of the largest", 1, "", []string{"c"}},
-		{"one is just enough", 9, "", []string{"c"}},
-		{"more than one holds", 10, "", []string{"c", "b"}},
-		{"more than all hold", 1000, "", []string{"c", "b", "a"}},
-		{"those that may be sealed", 10, "c", []string{"b", "a"}},
+		"nothing is missing":        {0, "", nil},
+		"the oldest of the largest": {1, "", []string{"c"}},
+		"one is just enough":        {9, "", []string{"c"}},
+		"more than one holds":       {10, "", []string{"c", "b"}},
+		"more than all hold":        {1000, "", []string{"c", "b", "a"}},
+		"those that may be sealed":  {10, "c", []string{"b", "a"}},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
+			ws := map[string]*Window{"a": began(2, 0), "b": began(1, 0), "c": began(0, 0), "r": window(rebuilt)}
+			ws["a"].Held, ws["b"].Held, ws["c"].Held, ws["r"].Held = 5, 9, 9, 999
+			p := policy(ws)
+			p.Advance(Clock{at(10*minute, 0), hour}) // they are late: that changes nothing
 			var got []string
-			for _, d := range policy(ws...).Largest(tc.need, func(k string) bool { return k != tc.not }) {
+			for _, d := range p.Largest(c.need, func(k string) bool { return k != c.not }) {
 				assert.Equal(t, Memory, d.Reason)
 				got = append(got, d.Key)
 			}
-			assert.Equal(t, tc.want, got)
+			assert.Equal(t, c.want, got)
+			assert.Len(t, p.Advance(upToDate(20*minute, 1)), 4, "and they are known as before")
 		})
 	}
-	assert.Empty(t, policy().Largest(1, func(string) bool { return true }))
+	assert.Empty(t, policy(nil).Largest(1, func(string) bool { return true }))
 }
 
 func TestAtShutdown(t *testing.T) {
-	p := policy(
-		Window[string]{Key: "big", First: at(0, 0), Raw: worthBytes},
-		Window[string]{Key: "small", First: at(1, 0), Raw: worthBytes - 1},
-	)
-	assert.Equal(t, []Due[string]{{"big", Shutdown}}, p.AtShutdown(at(1, 0)))
-	assert.Len(t, p.AtShutdown(at(1+10*int64(time.Second/time.Microsecond), 0)), 2, "ten seconds open is worth it")
+	ws := map[string]*Window{"big": began(0, 0), "small": began(1, 0), "rebuilt": window(rebuilt)}
+	ws["big"].Raw, ws["small"].Raw, ws["rebuilt"].Raw = worthBytes, worthBytes-1, worthBytes
+	p := policy(ws)
+	assert.Equal(t, []Due[string]{{"big", Shutdown}}, p.AtShutdown(1, false))
+	assert.Len(t, p.AtShutdown(1+10*second, false), 2, "ten seconds open is worth it")
+	assert.Len(t, p.AtShutdown(1, true), 2, "where nothing survives everything is")
 }
 
-// TestPolicyAgainstAScan compares the policy with the rule written as a scan
-// over all windows.
-func TestPolicyAgainstAScan(t *testing.T) {
+// TestPolicyAgainstTheRules compares the policy with the rules asked of every
+// window.
+func TestPolicyAgainstTheRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	p := NewPolicy[int](Config{TargetSize: 100, MaxAge: 50 * time.Microsecond})
-	open := map[int]Window[int]{}
-	now := Point{}
-	for range 20000 {
-		now.Time += r.Int64N(10)
-		if r.IntN(50) == 0 {
-			now.Segment++
+	p := NewPolicy[int]()
+	open := map[int]*Window{}
+	c := Clock{}
+	named := map[Reason]int{}
+	for range 50000 {
+		c.Safe.Time += r.Int64N(10)
+		c.Now = max(c.Safe.Time, c.Now+r.Int64N(14)-4)
+		if r.IntN(200) == 0 {
+			c.Now = c.Safe.Time
 		}
-		k := r.IntN(100)
-		w, ok := open[k]
-		if !ok {
-			w = Window[int]{Key: k, First: now}
-			if age := r.Int64N(100); k%2 == 0 && age > 0 {
-				w.Limits = Config{TargetSize: 100, MaxAge: time.Duration(age) * time.Microsecond}
+		if r.IntN(100) == 0 {
+			c.Safe.Segment++
+		}
+		if k := r.IntN(100); open[k] == nil {
+			w := &Window{First: c.Safe, Until: Never, Limits: limits(100, time.Duration(1+r.Int64N(100))*time.Microsecond)}
+			switch r.IntN(4) {
+			case 0:
+				w.Until = c.Safe.Time + 1 + r.Int64N(100)
+			case 1:
+				w.Rebuilt = &Bounds{Start: c.Safe.Time, End: c.Safe.Time + 1 + r.Int64N(200), Reason: []Reason{Size, Rotation, Age}[r.IntN(3)]}
 			}
+			open[k] = w
+			p.Add(k, w)
 		}
-		w.Held = r.Int64N(1000)
-		open[k] = w
-		p.Put(w)
 		want := map[int]Reason{}
 		for k, w := range open {
-			if now.Segment > w.First.Segment {
-				want[k] = Rotation
-			} else if age := cmp.Or(w.Limits.MaxAge.Microseconds(), 50); now.Time-w.First.Time >= age {
-				want[k] = Age
+			if reason, due := w.Due(c); due {
+				want[k] = reason
 			}
 		}
 		got := map[int]Reason{}
-		for _, d := range p.Advance(now) {
+		for _, d := range p.Advance(c) {
+			require.NotContains(t, got, d.Key, "each once")
 			got[d.Key] = d.Reason
+			named[d.Reason]++
 		}
 		require.Equal(t, want, got)
 		for k := range got {
@@ -173,5 +164,19 @@ func TestPolicyAgainstAScan(t *testing.T) {
 			delete(open, k)
 		}
 		require.Equal(t, len(open), p.Len())
+	}
+	for _, reason := range []Reason{Age, Boundary, Rotation, Size} {
+		require.Greater(t, named[reason], 100, reason)
+	}
+}
+
+func BenchmarkAdvance(b *testing.B) {
+	p := NewPolicy[int]()
+	for i := range 10_000 {
+		p.Add(i, began(int64(i), 1))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Advance(upToDate(minute, 1))
 	}
 }

@@ -52,6 +52,12 @@ type Bucket interface {
 	// visit ends the listing and is returned as it is.
 	List(ctx context.Context, prefix, after string, visit func(Info) error) error
 
+	// Dirs visits what lies directly below prefix, which is empty or ends with
+	// a slash: the beginnings of keys up to and with their next slash, each
+	// once, in byte order. Objects directly below prefix are not visited. An
+	// error of visit ends the listing and is returned as it is.
+	Dirs(ctx context.Context, prefix string, visit func(dir string) error) error
+
 	// Delete removes the object. A key that does not exist is no error.
 	Delete(ctx context.Context, key string) error
 }

@@ -51,8 +51,8 @@ func DecodeManifest(b []byte) (Manifest, error) {
 	switch {
 	case v.Version == nil:
 		return Manifest{}, errors.New("decode manifest: there is no version")
-	case *v.Version != ManifestVersion:
-		return Manifest{}, fmt.Errorf("decode manifest: version %d is not %d: a newer release wrote it", *v.Version, ManifestVersion)
+	case *v.Version > ManifestVersion:
+		return Manifest{}, fmt.Errorf("decode manifest: version %d is above %d: a newer release wrote it", *v.Version, ManifestVersion)
 	}
 	var m Manifest
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -78,7 +78,7 @@ func (m Manifest) check() error {
 		wrong bool
 		why   string
 	}{
-		{m.Version != ManifestVersion, fmt.Sprintf("version %d is not %d", m.Version, ManifestVersion)},
+		{m.Version < 1 || m.Version > ManifestVersion, fmt.Sprintf("version %d is not 1 to %d", m.Version, ManifestVersion)},
 		{m.Sink == "", "sink is empty"},
 		{!utf8.ValidString(m.Sink), "sink is not UTF-8"},
 		{!utf8.ValidString(m.Tenant), "tenant is not UTF-8"},
@@ -101,10 +101,42 @@ func (m Manifest) check() error {
 	if _, err := partition.ParseSignal(string(m.Signal)); err != nil {
 		return err
 	}
+	if err := m.checkWriters(); err != nil {
+		return err
+	}
 	if err := m.checkPrev(); err != nil {
 		return err
 	}
 	return m.checkObjects()
+}
+
+// checkWriters says what is wrong with the writers as far as the manifest alone
+// tells: the rest is for whoever knows the commit log before it.
+func (m Manifest) checkWriters() error {
+	if m.Version == 1 {
+		if m.Writers != nil {
+			return errors.New("writers are not of version 1")
+		}
+		return nil
+	}
+	if own := (Reach{m.End, m.K}); m.Writers[m.Writer] != own {
+		return fmt.Errorf("writers says %v of the window's own writer, in place of %v", m.Writers[m.Writer], own)
+	}
+	newest := make(map[uint64]string, len(m.Writers))
+	for name, r := range m.Writers {
+		switch {
+		case !isWriter(name):
+			return fmt.Errorf("writers: %q is not 13 of a-z 2-7", name)
+		case r.End <= 0:
+			return fmt.Errorf("writers: %s ends at %d", name, r.End)
+		case r.K == 0 || r.K > m.K || m.K-r.K >= Span:
+			return fmt.Errorf("writers: window %d of %s is not one of the %d up to %d", r.K, name, Span, m.K)
+		case newest[r.K] != "":
+			return fmt.Errorf("writers: window %d is of %s and of %s", r.K, min(name, newest[r.K]), max(name, newest[r.K]))
+		}
+		newest[r.K] = name
+	}
+	return nil
 }
 
 func (m Manifest) checkPrev() error {

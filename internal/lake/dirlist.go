@@ -17,6 +17,36 @@ func (d *Dir) List(ctx context.Context, prefix, after string, visit func(Info) e
 	return d.list(ctx, "", prefix, after, visit)
 }
 
+// Dirs implements Bucket. A directory without a file below it has no key, and
+// is not visited.
+func (d *Dir) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
+	entries, err := os.ReadDir(filepath.Join(d.root, filepath.FromSlash(prefix)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(sortName(a), sortName(b)) })
+	for _, e := range entries {
+		if !e.IsDir() || prefix == "" && e.Name() == dirTemp {
+			continue
+		}
+		key := prefix + e.Name() + "/"
+		errFound := errors.New("found")
+		switch err := d.list(ctx, key, key, "", func(Info) error { return errFound }); {
+		case err == nil:
+			continue // empty
+		case !errors.Is(err, errFound):
+			return err
+		}
+		if err := visit(key); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
 // list visits the directory whose keys begin with base, which is empty or ends
 // with a slash.
 func (d *Dir) list(ctx context.Context, base, prefix, after string, visit func(Info) error) error {

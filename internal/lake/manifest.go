@@ -1,13 +1,22 @@
 package lake
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// ManifestVersion is the version of the manifest format.
-const ManifestVersion = 1
+// ManifestVersion is the version of the manifests that are written. Those of
+// version 1, which have no Writers, are read.
+const ManifestVersion = 2
+
+// Span is how many windows back the Writers of a manifest reach, its own
+// counted. Who knows the commit log up to one manifest knows it up to any other
+// that is at most Span further on, from that one alone.
+const Span = 64
 
 // Manifest says what one committed window holds: entry K of its partition's
 // commit log. The order of the fields is the order in the file. Stamps and
@@ -33,9 +42,37 @@ type Manifest struct {
 	MinTime     int64            `json:"min_time"`
 	MaxTime     int64            `json:"max_time"`
 	Lost        []Lost           `json:"lost"`
-	Epoch       uint64           `json:"epoch"`
-	Prev        *Prev            `json:"prev"` // null in the first manifest only
+	Epoch       uint64           `json:"epoch"`             // of the lease it was put under; 0 = none was held
+	Writers     map[string]Reach `json:"writers,omitempty"` // of windows K-Span+1 to K; nil in version 1
+	Prev        *Prev            `json:"prev"`              // null in the first manifest only
 	CommittedAt time.Time        `json:"committed_at"`
+}
+
+// Reach says how far a writer is committed: up to the stamp End, by its newest
+// window K. In JSON it is the array [End, K].
+type Reach struct {
+	End int64
+	K   uint64
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Reach) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", r.End, r.K), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Reach) UnmarshalJSON(b []byte) error {
+	var pair []json.Number
+	if err := json.Unmarshal(b, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%d numbers in place of an end and a k", len(pair))
+	}
+	var err error
+	if r.End, err = pair[0].Int64(); err != nil {
+		return err
+	}
+	r.K, err = strconv.ParseUint(pair[1].String(), 10, 64)
+	return err
 }
 
 // Object is one data file as it lies in the bucket.

@@ -22,7 +22,7 @@ const sha = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
 // manifest is a window of three records, number k of partition id.
 func manifest(k uint64) lake.Manifest {
 	m := lake.Manifest{
-		Version: 1, Sink: id.Sink, Tenant: id.Tenant, Signal: id.Signal, K: k, Writer: "q7m2aaaaaaaaa",
+		Version: 2, Sink: id.Sink, Tenant: id.Tenant, Signal: id.Signal, K: k, Writer: "q7m2aaaaaaaaa",
 		After: 1791009400000000, Start: 1791009458377856, End: 1791009464741001, Reason: "age",
 		Format: "parquet", Compression: "zstd", Schema: 1,
 		Objects: []lake.Object{{
@@ -33,7 +33,9 @@ func manifest(k uint64) lake.Manifest {
 		Records: 3, Bytes: 207, RawBytes: 911, MinTime: 1791009458000000, MaxTime: 1791009464000000, Epoch: 97,
 		CommittedAt: time.Date(2026, 10, 3, 7, 17, 45, 123456789, time.FixedZone("", 3600)),
 	}
+	m.Writers = map[string]lake.Reach{m.Writer: {End: m.End, K: k}}
 	if k > 1 {
+		m.Writers["b2aaaaaaaaaaa"] = lake.Reach{End: 1791009400000001, K: k - 1}
 		m.Prev = &lake.Prev{K: k - 1, Key: partition.ManifestKey("otel", id, k-1), SHA256: sha}
 	}
 	return m
@@ -57,9 +59,18 @@ func encode(t *testing.T, m lake.Manifest) []byte {
 	return b
 }
 
+// first makes a manifest of version 1 of one.
+func first(m lake.Manifest) lake.Manifest {
+	m.Version, m.Writers = 1, nil
+	return m
+}
+
 // Goldens are never rewritten: what was written once must be read for ever.
 func TestManifestGolden(t *testing.T) {
-	for name, m := range map[string]lake.Manifest{"v1.json": manifest(42), "v1-first.json": manifest(1), "v1-lost.json": lossy()} {
+	for name, m := range map[string]lake.Manifest{
+		"v1.json": first(manifest(42)), "v1-first.json": first(manifest(1)), "v1-lost.json": first(lossy()),
+		"v2.json": manifest(42), "v2-first.json": manifest(1), "v2-lost.json": lossy(),
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join("testdata", "manifest", name)
 			got := encode(t, m)
@@ -81,7 +92,21 @@ func TestManifestGolden(t *testing.T) {
 
 func TestEncodeRefuses(t *testing.T) {
 	for want, change := range map[string]func(*lake.Manifest){
-		"version 2 is not 1":                     func(m *lake.Manifest) { m.Version = 2 },
+		"version 3 is not 1 to 2":             func(m *lake.Manifest) { m.Version = 3 },
+		"version 0 is not 1 to 2":             func(m *lake.Manifest) { m.Version = 0 },
+		"writers are not of version 1":        func(m *lake.Manifest) { m.Version = 1 },
+		"of the window's own writer":          func(m *lake.Manifest) { m.Writers[m.Writer] = lake.Reach{End: m.End - 1, K: m.K} },
+		"in place of {1791009464741001 42}":   func(m *lake.Manifest) { m.Writers = nil },
+		`writers: "x" is not`:                 func(m *lake.Manifest) { m.Writers["x"] = lake.Reach{End: 1, K: 7} },
+		"writers: c2aaaaaaaaaaa ends at 0":    func(m *lake.Manifest) { m.Writers["c2aaaaaaaaaaa"] = lake.Reach{K: 7} },
+		"writers: window 0 of c2aaaaaaaaaaa":  func(m *lake.Manifest) { m.Writers["c2aaaaaaaaaaa"] = lake.Reach{End: 1} },
+		"writers: window 43 of c2aaaaaaaaaaa": func(m *lake.Manifest) { m.Writers["c2aaaaaaaaaaa"] = lake.Reach{End: 1, K: 43} },
+		"window 41 is of b2aaaaaaaaaaa and of c2aaaaaaaaaaa": func(m *lake.Manifest) {
+			m.Writers["c2aaaaaaaaaaa"] = lake.Reach{End: 1, K: 41}
+		},
+		"window 36 of c2aaaaaaaaaaa is not one of the 64 up to 100": func(m *lake.Manifest) {
+			m.K, m.Writers = 100, map[string]lake.Reach{m.Writer: {End: m.End, K: 100}, "c2aaaaaaaaaaa": {End: 1, K: 36}}
+		},
 		"tenant is not UTF-8":                    func(m *lake.Manifest) { m.Tenant = "a\xff" },
 		"sink is empty":                          func(m *lake.Manifest) { m.Sink = "" },
 		`signal "log" is not one of`:             func(m *lake.Manifest) { m.Signal = "log" },
@@ -97,7 +122,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"is behind max_time":                     func(m *lake.Manifest) { m.MinTime = m.MaxTime + 1 },
 		"committed_at is missing":                func(m *lake.Manifest) { m.CommittedAt = time.Time{} },
 		"prev is missing":                        func(m *lake.Manifest) { m.Prev = nil },
-		"prev stands in the first":               func(m *lake.Manifest) { m.K = 1 },
+		"prev stands in the first":               func(m *lake.Manifest) { m.K, m.Version, m.Writers = 1, 1, nil },
 		"prev.k 40 is not 41":                    func(m *lake.Manifest) { m.Prev.K = 40 },
 		"prev.key is empty":                      func(m *lake.Manifest) { m.Prev.Key = "" },
 		"prev.sha256":                            func(m *lake.Manifest) { m.Prev.SHA256 = strings.ToUpper(sha) },
@@ -125,18 +150,22 @@ func TestDecodeRefuses(t *testing.T) {
 		"empty":            {"", "unexpected end"},
 		"not JSON":         {"<Error/>", "invalid character"},
 		"cut short":        {good[:len(good)/2], "unexpected end"},
-		"no version":       {strings.Replace(good, `"version":1,`, "", 1), "there is no version"},
-		"newer version":    {strings.Replace(good, `"version":1`, `"version":2`, 1), "version 2 is not 1: a newer release wrote it"},
-		"unknown field":    {strings.Replace(good, `"version":1`, `"version":1,"x":1`, 1), `unknown field "x"`},
+		"no version":       {strings.Replace(good, `"version":2,`, "", 1), "there is no version"},
+		"newer version":    {strings.Replace(good, `"version":2`, `"version":3`, 1), "version 3 is above 2: a newer release wrote it"},
+		"unknown field":    {strings.Replace(good, `"version":2`, `"version":2,"x":1`, 1), `unknown field "x"`},
 		"missing field":    {strings.Replace(good, `"raw_bytes":911,`, "", 1), "missing, doubled or not in its canonical form"},
 		"doubled field":    {strings.Replace(good, `"k":42,`, `"k":41,"k":42,`, 1), "missing, doubled or not"},
-		"other order":      {strings.Replace(good, `"version":1,"sink":"default"`, `"sink":"default","version":1`, 1), "canonical"},
+		"other order":      {strings.Replace(good, `"version":2,"sink":"default"`, `"sink":"default","version":2`, 1), "canonical"},
 		"other case":       {strings.Replace(good, `"sink"`, `"Sink"`, 1), "canonical"},
 		"white space":      {strings.Replace(good, `"k":42`, `"k": 42`, 1), "canonical"},
 		"no newline":       {strings.TrimSpace(good), "canonical"},
 		"something behind": {good + "{}", "invalid character"},
 		"wrong type":       {strings.Replace(good, `"k":42`, `"k":"42"`, 1), "cannot unmarshal string"},
 		"negative k":       {strings.Replace(good, `"k":42`, `"k":-42`, 1), "cannot unmarshal number -42"},
+		"older version":    {strings.Replace(good, `"version":2`, `"version":1`, 1), "writers are not of version 1"},
+		"one number":       {strings.Replace(good, `[1791009464741001,42]`, `[42]`, 1), "1 numbers in place of an end and a k"},
+		"a fraction":       {strings.Replace(good, `[1791009464741001,42]`, `[1791009464741001.0,42]`, 1), "invalid syntax"},
+		"space in a pair":  {strings.Replace(good, `,41]`, `,41 ]`, 1), "canonical"},
 		"null objects":     {strings.Replace(string(encode(t, lossy())), `"objects":[]`, `"objects":null`, 1), "canonical"},
 		"records damaged":  {strings.Replace(good, `"records":3,"sha256"`, `"records":2,"sha256"`, 1), "records is 3, but the objects hold 2"},
 	} {
@@ -150,7 +179,7 @@ func TestDecodeRefuses(t *testing.T) {
 
 // FuzzDecodeManifest holds that a manifest has one reading only.
 func FuzzDecodeManifest(f *testing.F) {
-	for _, m := range []lake.Manifest{manifest(1), manifest(42), lossy()} {
+	for _, m := range []lake.Manifest{manifest(1), manifest(42), lossy(), first(manifest(42))} {
 		b, err := m.Encode()
 		if err != nil {
 			f.Fatal(err)

@@ -93,7 +93,7 @@ func TestManifestRefuses(t *testing.T) {
 
 	mem.Set(partition.ManifestKey("otel", id, 7), encode(t, manifest(8)))
 	_, _, err = l.Manifest(t.Context(), id, 7)
-	require.ErrorContains(t, err, "it says it is manifest 8 of sink=default/tenant=acme/signal=logs")
+	require.ErrorContains(t, err, "it says that it is manifest 8 of sink=default/tenant=acme/signal=logs")
 
 	mem.Set(partition.ManifestKey("otel", id, 7), []byte("{}"))
 	_, _, err = l.Manifest(t.Context(), id, 7)

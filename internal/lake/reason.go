@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 
 	"github.com/aws/smithy-go"
+
+	"github.com/s3window/s3window/internal/s3client"
 )
 
-const maxReason = 200
+const maxReason = 240
 
 // Reason gives an error in the store's own words, short and on one line, for a
 // status or a log: "403 AccessDenied: Access Denied.". It is empty for nil.
@@ -22,10 +25,28 @@ func Reason(err error) string {
 	if len(s) > maxReason {
 		s = strings.ToValidUTF8(s[:maxReason], "") + "…"
 	}
-	return s
+	return s + hint(err)
+}
+
+// hint says which setting may help, where the store's own words do not.
+func hint(err error) string {
+	switch status, code := statusOf(err); {
+	case status == http.StatusNotImplemented:
+		return " (if the store does not know checksums, set `s3::checksum: none`)"
+	case code == "NoSuchBucket":
+		return " (check `s3::bucket`)"
+	case code == "PermanentRedirect", code == "AuthorizationHeaderMalformed", code == "IllegalLocationConstraintException":
+		return " (check `s3::region`)"
+	}
+	return ""
 }
 
 func reason(err error) string {
+	for _, known := range []error{ErrUnconditional, ErrNoParts, ErrIrreplaceable, ErrNoMetadata, ErrNotListed} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		s := api.ErrorCode()
@@ -38,7 +59,10 @@ func reason(err error) string {
 		}
 		return s
 	}
-	for _, known := range []error{ErrUnconditional, ErrExists, ErrNotExist, ErrChanged} {
+	if errors.Is(err, s3client.ErrUnproven) {
+		return s3client.ErrUnproven.Error() + ": something between here and the store may have made it up"
+	}
+	for _, known := range []error{ErrExists, ErrNotExist, ErrChanged} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

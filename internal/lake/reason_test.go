@@ -20,7 +20,7 @@ func TestReason(t *testing.T) {
 		"object does not exist":            fmt.Errorf("read: %w", lake.ErrNotExist),
 		"canceled":                         fmt.Errorf("put: %w", context.Canceled),
 		"the store did not answer in time": fmt.Errorf("put: %w", context.DeadlineExceeded),
-		strings.Repeat("ü", 100) + "…":     errors.New(strings.Repeat("ü", 150)),
+		strings.Repeat("ü", 120) + "…":     errors.New(strings.Repeat("ü", 150)),
 	} {
 		require.Equal(t, want, lake.Reason(err))
 	}

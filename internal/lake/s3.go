@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,6 +48,9 @@ type S3 struct {
 	client *s3.Client
 	o      S3Options
 	bucket *string
+
+	mu         sync.Mutex // guards unfinished
+	unfinished map[string]upload
 }
 
 // NewS3 makes the bucket that o.Settings names, over a client of package
@@ -62,7 +66,7 @@ func NewS3(client *s3.Client, o S3Options) *S3 {
 	if o.Step == nil {
 		o.Step = func(string) {}
 	}
-	return &S3{client: client, o: o, bucket: aws.String(o.Settings.Bucket)}
+	return &S3{client: client, o: o, bucket: aws.String(o.Settings.Bucket), unfinished: map[string]upload{}}
 }
 
 // condition is what a put requires of the key: that it is absent, or that its
@@ -100,14 +104,17 @@ func (b *S3) put(ctx context.Context, key string, body Body, cond condition) err
 	if body.Size >= b.o.Threshold {
 		return b.putParts(ctx, key, body, cond)
 	}
-	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{
+	out, err := b.client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: b.bucket, Key: aws.String(key), Body: body.Reader(), ContentLength: aws.Int64(body.Size),
 		ContentType: optional(body.ContentType), Metadata: body.Metadata,
 		IfNoneMatch: cond.ifNoneMatch(), IfMatch: cond.ifMatch(),
 		ChecksumAlgorithm: b.o.Settings.Algorithm(), StorageClass: types.StorageClass(b.o.Settings.StorageClass),
 		ServerSideEncryption: types.ServerSideEncryption(b.o.Settings.SSE), SSEKMSKeyId: optional(b.o.Settings.SSEKMSKeyID),
 	})
-	return cond.outcome(err)
+	if err != nil {
+		return cond.outcome(err)
+	}
+	return s3client.PutAnswer(out).Proves(body.Segments...)
 }
 
 // outcome turns the store's refusals into the errors of Bucket.
@@ -132,6 +139,10 @@ func (b *S3) Open(ctx context.Context, key string) (io.ReadCloser, Info, error) 
 	})
 	if err != nil {
 		return nil, Info{}, absent(err)
+	}
+	if aws.ToString(out.ETag) == "" {
+		out.Body.Close()
+		return nil, Info{}, fmt.Errorf("%w: it has no ETag: something between here and the store made it up", s3client.ErrUnproven)
 	}
 	return out.Body, Info{
 		Key: key, ETag: aws.ToString(out.ETag), Size: aws.ToInt64(out.ContentLength),
@@ -167,14 +178,8 @@ func (b *S3) head(ctx context.Context, key string) (Info, error) {
 
 // List implements Bucket.
 func (b *S3) List(ctx context.Context, prefix, after string, visit func(Info) error) error {
-	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{
-		Bucket: b.bucket, Prefix: aws.String(prefix), StartAfter: optional(after),
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
+	in := &s3.ListObjectsV2Input{Prefix: aws.String(prefix), StartAfter: optional(after)}
+	return b.pages(ctx, in, func(page *s3.ListObjectsV2Output) error {
 		for _, o := range page.Contents {
 			if aws.ToString(o.Key) <= after {
 				continue // a store that does not know StartAfter
@@ -185,6 +190,38 @@ func (b *S3) List(ctx context.Context, prefix, after string, visit func(Info) er
 			}); err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// Dirs implements Bucket.
+func (b *S3) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
+	in := &s3.ListObjectsV2Input{Prefix: aws.String(prefix), Delimiter: aws.String("/")}
+	return b.pages(ctx, in, func(page *s3.ListObjectsV2Output) error {
+		for _, c := range page.CommonPrefixes {
+			if err := visit(aws.ToString(c.Prefix)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// pages visits the answers of a listing.
+func (b *S3) pages(ctx context.Context, in *s3.ListObjectsV2Input, visit func(*s3.ListObjectsV2Output) error) error {
+	in.Bucket = b.bucket
+	pages := s3.NewListObjectsV2Paginator(b.client, in)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		if page.Name == nil { // an empty answer is none that there is nothing
+			return fmt.Errorf("%w: it names no bucket: something between here and the store made it up", s3client.ErrUnproven)
+		}
+		if err := visit(page); err != nil {
+			return err
 		}
 	}
 	return nil

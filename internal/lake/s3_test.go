@@ -76,6 +76,8 @@ func TestPutObjectOverFaults(t *testing.T) {
 		"complete 409":                {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 409}}, err: "409"},
 		"complete lost":               {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 1, Do: s3test.LoseAnswer}}},
 		"complete 503, abort refused": {big: true, left: 1, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 503}, {Method: del, Count: 3, Do: s3test.Answer, Status: 503}}, err: "503"},
+		"complete 503 for good":       {big: true, left: 1, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 3, Do: s3test.Answer, Status: 503}}, err: "503"},
+		"complete refused":            {big: true, rules: []s3test.Rule{{Method: post, Query: "uploadId=", Count: 1, Do: s3test.Answer, Status: 403}}, err: "403"},
 		"uploads cannot be listed":    {big: true, rules: []s3test.Rule{{Query: "uploads=", Method: "GET", Do: s3test.Answer, Status: 403}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -194,7 +196,8 @@ func TestErrorsInTheStoresOwnWords(t *testing.T) {
 			_, _, err = l.Manifest(t.Context(), id, 1)
 			require.Contains(t, lake.Reason(err), tc.want)
 			require.NotErrorIs(t, err, lake.ErrNotExist)
-			require.Contains(t, lake.Reason(l.Prove(t.Context())), tc.want)
+			_, err = l.Prove(t.Context(), lake.Needs{})
+			require.Contains(t, lake.Reason(err), tc.want)
 			require.Contains(t, lake.Reason(l.Manifests(t.Context(), id, nil)), tc.want)
 		})
 	}
@@ -205,9 +208,23 @@ func TestProveAtTheServer(t *testing.T) {
 	p, url := s3test.StartProxy(t, s.Endpoint)
 	c := settings(t, s, url)
 	l := lake.New(lake.NewS3(newClient(t, c), small(c)), lake.Ref{Bucket: c.Bucket, Prefix: "otel"})
-	require.NoError(t, l.Prove(t.Context()))
+	prove := func() error {
+		litter, err := l.Prove(t.Context(), lake.Needs{Replace: true, Parts: true})
+		require.NoError(t, litter)
+		return err
+	}
+	require.NoError(t, prove())
 	p.Break(s3test.Rule{Method: http.MethodPut, Count: 4, Do: s3test.LoseAnswer})
-	require.NoError(t, l.Prove(t.Context()), "lost answers are no proof of a fault")
+	require.NoError(t, prove(), "lost answers are no proof of a fault")
+	for name, lie := range lies() {
+		lie.Do, lie.Method = s3test.Forge, http.MethodPut
+		p.Break(lie)
+		err := prove()
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, lake.ErrUnconditional, "a lie is no proof of a fault either: %s", name)
+		p.Heal()
+		require.NoError(t, prove(), "the next probe begins again")
+	}
 	require.NoError(t, l.Bucket().List(t.Context(), "", "", func(i lake.Info) error { return fmt.Errorf("left %q", i.Key) }))
 }
 
@@ -231,7 +248,8 @@ func TestOverTLS(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, string(b.Bytes()), string(content))
 			}
-			require.NoError(t, l.Prove(t.Context()))
+			_, err := l.Prove(t.Context(), lake.Needs{Replace: true, Parts: true})
+			require.NoError(t, err)
 		})
 	}
 }

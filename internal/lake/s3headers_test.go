@@ -1,11 +1,14 @@
 package lake_test
 
 import (
+	"crypto/md5"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -17,12 +20,13 @@ import (
 
 // recorder is a store that keeps nothing and remembers the headers.
 type recorder struct {
-	mu   sync.Mutex
-	seen map[string]http.Header
+	mu    sync.Mutex
+	seen  map[string]http.Header
+	parts [3][]byte // the MD5 of each
 }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	_, _ = io.Copy(io.Discard, req.Body)
+	content, _ := io.ReadAll(req.Body)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	name := req.Method
@@ -38,11 +42,15 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}{UploadID: "u"})
 	case q.Has("uploadId") && req.Method == http.MethodPost:
 		name = "complete"
-		fmt.Fprint(w, `<CompleteMultipartUploadResult><ETag>"e"</ETag></CompleteMultipartUploadResult>`)
+		fmt.Fprintf(w, `<CompleteMultipartUploadResult><ETag>"%x-3"</ETag></CompleteMultipartUploadResult>`, md5.Sum(slices.Concat(r.parts[:]...)))
 	case q.Has("uploads"):
 		fmt.Fprint(w, `<ListMultipartUploadsResult></ListMultipartUploadsResult>`)
 	default:
-		w.Header().Set("ETag", `"e"`)
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, md5.Sum(content)))
+		if n, err := strconv.Atoi(q.Get("partNumber")); err == nil {
+			sum := md5.Sum(content)
+			r.parts[n-1] = sum[:]
+		}
 	}
 	r.seen[name] = req.Header
 }

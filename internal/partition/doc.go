@@ -3,12 +3,13 @@
 //
 // A partition is one tenant's records of one signal under one sink. It is the
 // unit of buffering, of windows and of commits. The package is pure: no I/O,
-// no clock, no goroutine.
+// no clock of its own, no goroutine.
 //
 // Keys are a public format (docs/format.md):
 //
 //	<prefix>/tenant=<t>/signal=<s>/dt=YYYY-MM-DD/hour=HH/w-<start>-<end>-<writer>[-<part>].<ext>
 //	<prefix>/_s3window/sink=<sink>/tenant=<t>/signal=<s>/windows/<k:010>.json
+//	<prefix>/_s3window/sink=<sink>/layout.json
 //	<prefix>/_s3window/leases/…
 //	<prefix>/_s3window/quarantine/…
 //

@@ -9,7 +9,8 @@ const upperHex = "0123456789ABCDEF"
 
 // Escape percent-encodes every byte of s outside A-Z a-z 0-9 . _ - . The
 // values "." and ".." are encoded whole, and the empty string becomes "%", so
-// that every result is a safe and non-empty path segment. Distinct values have
+// that every result is a safe and non-empty path segment. Of NoValue the first
+// byte is encoded: readers take it for NULL as it stands. Distinct values have
 // distinct results.
 func Escape(s string) string {
 	switch s {
@@ -19,6 +20,8 @@ func Escape(s string) string {
 		return "%2E"
 	case "..":
 		return "%2E%2E"
+	case NoValue:
+		return "%5F" + NoValue[1:]
 	}
 	n := 0
 	for i := range len(s) {

@@ -3,6 +3,7 @@ package partition
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,19 @@ func (a Align) Period(stamp int64) int64 {
 		return 0
 	default:
 		return floorDiv(stamp, int64(time.Hour/time.Microsecond))
+	}
+}
+
+// Until returns the stamp at which the period of stamp ends: the first that is
+// in the next one. With AlignNone no period ends: math.MaxInt64.
+func (a Align) Until(stamp int64) int64 {
+	switch a {
+	case AlignDay:
+		return (a.Period(stamp) + 1) * int64(24*time.Hour/time.Microsecond)
+	case AlignNone:
+		return math.MaxInt64
+	default:
+		return (a.Period(stamp) + 1) * int64(time.Hour/time.Microsecond)
 	}
 }
 
@@ -196,6 +210,18 @@ func SystemPrefix(prefix string) string { return join(prefix) + systemDir }
 // LeasePrefix is the prefix of the heads where the bucket is the lease store.
 func LeasePrefix(prefix string) string { return SystemPrefix(prefix) + "leases/" }
 
+// LogsPrefix is the prefix of the commit logs of a sink, with its slash.
+// Directly below it is one directory per tenant that ever committed.
+func LogsPrefix(prefix, sink string) string {
+	return SystemPrefix(prefix) + "sink=" + Escape(sink) + "/"
+}
+
+// TenantDir is the directory below LogsPrefix that holds a tenant's commit
+// logs, with its slash.
+func TenantDir(prefix string, id ID) string {
+	return LogsPrefix(prefix, id.Sink) + "tenant=" + Escape(id.Tenant) + "/"
+}
+
 // ManifestPrefix is the prefix of a partition's commit log, with its slash.
 func ManifestPrefix(prefix string, id ID) string {
 	return SystemPrefix(prefix) + id.String() + "/windows/"
@@ -236,6 +262,23 @@ func ParseManifestKey(prefix, key string) (ID, uint64, error) {
 		return bad("no valid number k")
 	}
 	return id, k, nil
+}
+
+// LayoutKey is the key of what says how a sink files its objects.
+func LayoutKey(prefix, sink string) string {
+	return SystemPrefix(prefix) + "sink=" + Escape(sink) + "/layout.json"
+}
+
+// ParseLayoutKey returns the sink whose layout lies at key; false if that is not
+// the key of one.
+func ParseLayoutKey(prefix, key string) (sink string, ok bool) {
+	rest, below := strings.CutPrefix(key, SystemPrefix(prefix)+"sink=")
+	name, ok := strings.CutSuffix(rest, "/layout.json")
+	if !below || !ok || strings.Contains(name, "/") {
+		return "", false
+	}
+	sink, err := Unescape(name)
+	return sink, err == nil
 }
 
 // QuarantineName is the last segment of a quarantined entry's key.

@@ -51,6 +51,13 @@ func TestPeriod(t *testing.T) {
 		{AlignNone, 5 * hour, 0}, {AlignNone, -5 * hour, 0},
 	} {
 		assert.Equal(t, c.want, c.align.Period(c.stamp), "%s %d", c.align, c.stamp)
+		until := c.align.Until(c.stamp)
+		if c.align == AlignNone {
+			assert.EqualValues(t, math.MaxInt64, until, "no period ends")
+			continue
+		}
+		assert.Equal(t, c.want, c.align.Period(until-1), "the last of its period")
+		assert.Equal(t, c.want+1, c.align.Period(until), "the first of the next")
 	}
 }
 
@@ -201,4 +208,21 @@ func FuzzParseManifestKey(f *testing.F) {
 		}
 		require.Equal(t, key, ManifestKey(prefix, id, k))
 	})
+}
+
+func TestLayoutKeys(t *testing.T) {
+	assert.Equal(t, "otel/prod/_s3window/sink=eu-1/layout.json", LayoutKey("otel/prod", "eu-1"))
+	assert.Equal(t, "_s3window/sink=default/layout.json", LayoutKey("", "default"))
+	for _, prefix := range []string{"", "otel/prod"} {
+		for _, name := range hostile() {
+			sink, ok := ParseLayoutKey(prefix, LayoutKey(prefix, name))
+			require.True(t, ok, "%q", name)
+			assert.Equal(t, name, sink)
+		}
+		for _, key := range []string{"", "layout.json", LayoutKey("x", "a"), SystemPrefix(prefix) + "layout.json", SystemPrefix(prefix) + "sink=/layout.json",
+			SystemPrefix(prefix) + "sink=a/b/layout.json", SystemPrefix(prefix) + "sink=%61/layout.json", ManifestKey(prefix, ID{"a", "b", Logs}, 1)} {
+			_, ok := ParseLayoutKey(prefix, key)
+			assert.False(t, ok, "%q", key)
+		}
+	}
 }

@@ -3,8 +3,6 @@ package partition
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync"
 
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -14,47 +12,46 @@ import (
 type Rule struct {
 	ResourceAttribute string // an attribute of the resource, of any type, read as text
 	Metadata          string // a key of the client's metadata, in any case; of several values the first non-empty one
+	Auth              string // an attribute of who the receiver's authenticator says the client is; of several values the first non-empty one
 }
 
 // Rules say which tenant a resource group belongs to.
 type Rules struct {
-	From       []Rule // the first that gives a non-empty value wins
-	Default    string // the tenant where none does
-	MaxTenants int    // tenants admitted in the life of a Splitter; 0 means no limit
+	From    []Rule // the first that gives a non-empty value wins
+	Default string // the tenant where none does
+	Refuse  bool   // a request is refused where none does
 }
 
-// LimitError says that a request names a tenant beyond Rules.MaxTenants. It is
-// permanent: the same request is refused until the limit is raised.
-type LimitError struct {
-	Tenant string // the canonical name of the tenant that is one too many
-	Limit  int
-}
-
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("admit tenant %q: `tenant::max_tenants` (%d) different tenants were seen since the start: "+
-		"raise it, or check that the rules under `tenant::from` name a tenant and not a value without bounds",
-		e.Tenant, e.Limit)
-}
-
-// lookup is Rules made ready for one request: the client's metadata is read
-// once, whatever the number of resource groups.
+// lookup is Rules made ready for one request: what is known of the client is
+// read once, whatever the number of resource groups.
 type lookup struct {
-	rules    *Rules
-	metadata []string // by rule; empty where the rule is not about metadata
+	rules  *Rules
+	client []string // by rule; empty where the rule is about the resource
 }
 
 func newLookup(ctx context.Context, rules *Rules) lookup {
 	l := lookup{rules: rules}
 	for i, r := range rules.From {
-		if r.Metadata == "" {
+		if r.Metadata == "" && r.Auth == "" {
 			continue
 		}
-		if l.metadata == nil {
-			l.metadata = make([]string, len(rules.From))
+		if l.client == nil {
+			l.client = make([]string, len(rules.From))
 		}
-		l.metadata[i] = firstValue(client.FromContext(ctx).Metadata.Get(r.Metadata))
+		l.client[i] = r.ofClient(client.FromContext(ctx))
 	}
 	return l
+}
+
+// ofClient returns what the rule finds in what is known of the client.
+func (r Rule) ofClient(c client.Info) string {
+	switch {
+	case r.Metadata != "":
+		return firstValue(c.Metadata.Get(r.Metadata))
+	case c.Auth != nil:
+		return authText(c.Auth.GetAttribute(r.Auth))
+	}
+	return ""
 }
 
 func firstValue(values []string) string {
@@ -66,77 +63,41 @@ func firstValue(values []string) string {
 	return ""
 }
 
-// value gives the tenant's name as the rules read it, not yet canonical.
-func (l lookup) value(resource pcommon.Resource) string {
+// authText reads an attribute of an authenticator, which may have any type, as
+// text. What is neither text nor a number nor a truth value is no name.
+func authText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []string:
+		return firstValue(v)
+	case []any:
+		for _, one := range v {
+			if s := authText(one); s != "" {
+				return s
+			}
+		}
+	case bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, float64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// value returns the tenant's name as the rules read it, not yet canonical.
+// False says that there are rules and none gave one.
+func (l lookup) value(resource pcommon.Resource) (string, bool) {
 	for i, r := range l.rules.From {
-		if r.Metadata != "" {
-			if v := l.metadata[i]; v != "" {
-				return v
+		if r.ResourceAttribute == "" {
+			if v := l.client[i]; v != "" {
+				return v, true
 			}
 			continue
 		}
 		if v, ok := resource.Attributes().Get(r.ResourceAttribute); ok {
 			if s := v.AsString(); s != "" {
-				return s
+				return s, true
 			}
 		}
 	}
-	return l.rules.Default
-}
-
-// census knows the tenants admitted so far. It only grows.
-type census struct {
-	mu    sync.RWMutex
-	names map[string]string // canonical name -> the one copy of it that entries share; guarded by mu
-}
-
-// name gives the canonical name of the tenant that value names.
-func (c *census) name(value string) string {
-	c.mu.RLock()
-	known, ok := c.names[value]
-	c.mu.RUnlock()
-	if ok {
-		return known
-	}
-	return Tenant(value)
-}
-
-// admit adds the tenants of one request, or none of them.
-func (c *census) admit(tenants []string, limit int) error {
-	if c.admitted(tenants) {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fresh := 0
-	for _, t := range tenants {
-		if _, ok := c.names[t]; ok {
-			continue
-		}
-		fresh++
-		if limit > 0 && len(c.names)+fresh > limit {
-			return &LimitError{Tenant: t, Limit: limit}
-		}
-	}
-	if c.names == nil {
-		c.names = make(map[string]string)
-	}
-	for _, t := range tenants {
-		if _, ok := c.names[t]; !ok {
-			t = strings.Clone(t)
-			c.names[t] = t
-		}
-	}
-	return nil
-}
-
-func (c *census) admitted(tenants []string) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	for _, t := range tenants {
-		if _, ok := c.names[t]; !ok {
-			return false
-		}
-	}
-	return true
+	return l.rules.Default, len(l.rules.From) == 0
 }

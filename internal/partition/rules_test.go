@@ -2,8 +2,8 @@ package partition
 
 import (
 	"context"
-	"fmt"
-	"sync"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 		"canonical from the metadata": {nil, map[string][]string{"x-scope-orgid": {"\xff"}}, Tenant("\xff")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := NewSplitter(rules)
+			s := NewSplitter(rules, Bounds{})
 			for range 2 { // the second time the tenant is known
 				parts, err := s.Logs(withMetadata(c.metadata), request(t, resource{c.attributes, []string{"x"}}))
 				require.NoError(t, err)
@@ -57,49 +57,71 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestMaxTenants(t *testing.T) {
-	rules := byAttribute()
-	rules.MaxTenants = 2
-	s := NewSplitter(rules)
-	ctx := context.Background()
-	_, err := s.Logs(ctx, request(t, tenant("a", "1"), tenant("b", "1"), tenant("c", "1")))
-	require.EqualError(t, err, "admit tenant \"c\": `tenant::max_tenants` (2) different tenants were seen since the start: "+
-		"raise it, or check that the rules under `tenant::from` name a tenant and not a value without bounds")
-	var limit *LimitError
-	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, LimitError{Tenant: "c", Limit: 2}, *limit)
+// authData is what an authenticator says of a client.
+type authData map[string]any
 
-	// The refused request left nothing behind: two others fit.
-	_, err = s.Logs(ctx, request(t, tenant("x", "1"), tenant("y", "1")))
-	require.NoError(t, err)
-	// Known ones are taken for ever, also beside a group without a record.
-	_, err = s.Logs(ctx, request(t, tenant("y", "1"), tenant("z"), tenant("x", "1")))
-	require.NoError(t, err)
-	_, err = s.Logs(ctx, request(t, tenant("x", "1"), tenant("a", "1")))
-	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, "a", limit.Tenant)
-}
+func (a authData) GetAttribute(name string) any { return a[name] }
 
-func TestMaxTenantsUnderConcurrency(t *testing.T) {
-	rules := byAttribute()
-	rules.MaxTenants = 10
-	s := NewSplitter(rules)
-	var mu sync.Mutex
-	admitted := map[string]bool{}
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for j := range 40 {
-				name := fmt.Sprint((i + j) % 40)
-				_, err := s.Logs(context.Background(), request(t, tenant(name, "x")))
-				if err == nil {
-					mu.Lock()
-					admitted[name] = true
-					mu.Unlock()
-				}
-			}
+func (a authData) GetAttributeNames() []string { return slices.Sorted(maps.Keys(a)) }
+
+func TestRulesOfAuth(t *testing.T) {
+	rules := Rules{From: []Rule{{Auth: "subject"}, {Metadata: "x-tenant"}}, Default: "nobody"}
+	for name, c := range map[string]struct {
+		auth client.AuthData
+		want string
+	}{
+		"no authenticator":     {nil, "header"},
+		"another attribute":    {authData{"username": "a"}, "header"},
+		"text":                 {authData{"subject": "a"}, "a"},
+		"empty":                {authData{"subject": ""}, "header"},
+		"texts":                {authData{"subject": []string{"", "b", "c"}}, "b"},
+		"list":                 {authData{"subject": []any{nil, "", 7}}, "7"},
+		"number":               {authData{"subject": int64(42)}, "42"},
+		"truth value":          {authData{"subject": false}, "false"},
+		"names are case exact": {authData{"Subject": "a"}, "header"},
+		"neither":              {authData{"subject": struct{ secret string }{"x"}}, "header"},
+		"hostile":              {authData{"subject": "\xff"}, Tenant("\xff")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := client.NewContext(context.Background(), client.Info{
+				Auth: c.auth, Metadata: client.NewMetadata(map[string][]string{"x-tenant": {"header"}}),
+			})
+			parts, err := NewSplitter(rules, Bounds{}).Logs(ctx, request(t, resource{nil, []string{"x"}}))
+			require.NoError(t, err)
+			require.Len(t, parts, 1)
+			assert.Equal(t, c.want, parts[0].Tenant)
 		})
 	}
-	wg.Wait()
-	assert.Len(t, admitted, 10)
+}
+
+// A request of which nothing says whose a part of it is is refused whole; a
+// resource without a record is nobody's.
+func TestMissingTenants(t *testing.T) {
+	rules := byAttribute()
+	rules.Refuse = true
+	s := NewSplitter(rules, Bounds{})
+	none, empty := resource{bodies: []string{"x"}}, resource{}
+	for _, in := range [][]resource{{none}, {tenant("a", "1"), none}, {none, tenant("a", "1")}, {tenant("", "1")}} {
+		_, err := s.Logs(context.Background(), request(t, in...))
+		var refusal *Refusal
+		require.ErrorAs(t, err, &refusal)
+		assert.Equal(t, Refusal{Cause: Missing}, *refusal)
+	}
+	parts, err := s.Logs(context.Background(), request(t, tenant("a", "1"), empty))
+	require.NoError(t, err)
+	assert.Len(t, parts, 1)
+}
+
+// Records that the default tenant has for want of a better one are counted,
+// beside those that name it.
+func TestMissingTenantsAreCounted(t *testing.T) {
+	in := request(t, tenant("default", "1", "2"), resource{bodies: []string{"3"}}, tenant("a", "4"), tenant("", "5"))
+	parts, err := NewSplitter(byAttribute(), Bounds{}).Logs(context.Background(), in)
+	require.NoError(t, err)
+	require.Len(t, parts, 2)
+	assert.Equal(t, []int{4, 2}, []int{parts[0].Items, parts[0].Missing})
+	assert.Equal(t, []int{1, 0}, []int{parts[1].Items, parts[1].Missing})
+	parts, err = NewSplitter(Rules{Default: "all"}, Bounds{}).Logs(context.Background(), in)
+	require.NoError(t, err)
+	assert.Equal(t, []int{5, 0}, []int{parts[0].Items, parts[0].Missing}, "without a rule nothing is missing")
 }

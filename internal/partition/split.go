@@ -15,6 +15,7 @@ import (
 type Part struct {
 	Tenant  string // canonical
 	Items   int    // records, spans or data points; never 0
+	Missing int    // of Items, those of resources of which no rule says whose they are
 	Payload []byte // the OTLP bytes of the tenant's resource groups, in the order of the request
 }
 
@@ -25,21 +26,34 @@ type Part struct {
 // resource group is moved from one request to another. The request is
 // marshalled once, whole, and it is the bytes of its groups that are dealt out.
 // The bytes of a request of one tenant are not touched.
+//
+// Taking a request apart admits nobody: Admit does, once it is known that the
+// request is not refused for another reason.
 type Splitter struct {
 	rules Rules
-	seen  census
+	seen  *census
 }
 
-// NewSplitter gives a Splitter that follows rules.
-func NewSplitter(rules Rules) *Splitter {
+// NewSplitter gives a Splitter that follows rules, and admits tenants within
+// bounds.
+func NewSplitter(rules Rules, bounds Bounds) *Splitter {
 	rules.From = slices.Clone(rules.From)
-	return &Splitter{rules: rules}
+	return &Splitter{rules: rules, seen: newCensus(bounds)}
 }
+
+// Admit admits the tenants of a request, all or none: then a *Refusal says why.
+// undo takes back what was new with this request, which was not accepted after
+// all; it is nil if nothing was.
+func (s *Splitter) Admit(parts []Part) (undo func(), err error) { return s.seen.admit(parts) }
+
+// Remember admits tenants by their canonical names that were admitted before,
+// by an earlier process. They count, and are refused by no bound.
+func (s *Splitter) Remember(tenants []string) { s.seen.remember(tenants) }
 
 // Logs gives the parts of ld, in the order in which their tenants first appear
 // in it; none if ld has no record. Resource groups without a record belong to
 // nobody and are left out where a request is taken apart. An error refuses the
-// request whole; a *LimitError says that it names a tenant too many.
+// request whole; a *Refusal says that nothing says whose a record is.
 func (s *Splitter) Logs(ctx context.Context, ld plog.Logs) ([]Part, error) {
 	return split(ctx, s, ld.ResourceLogs(), logRecords, func() ([]byte, error) {
 		return (&plog.ProtoMarshaler{}).MarshalLogs(ld)
@@ -66,18 +80,11 @@ type groups[G group] interface {
 // noPart is the owner of a resource group without a record.
 const noPart = -1
 
-// split is the way of every signal: who owns which group, are they admitted,
-// the bytes, and the bytes dealt out.
+// split is the way of every signal: who owns which group, the bytes, and the
+// bytes dealt out.
 func split[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items func(G) int, marshal func() ([]byte, error)) ([]Part, error) {
-	parts, owners := deal(ctx, s, in, items)
-	if len(parts) == 0 {
-		return nil, nil
-	}
-	tenants := make([]string, len(parts))
-	for i := range parts {
-		tenants[i] = parts[i].Tenant
-	}
-	if err := s.seen.admit(tenants, s.rules.MaxTenants); err != nil {
+	parts, owners, err := deal(ctx, s, in, items)
+	if err != nil || len(parts) == 0 {
 		return nil, err
 	}
 	payload, err := marshal()
@@ -95,7 +102,7 @@ func split[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items f
 }
 
 // deal says which part owns which group; the parts have no payload yet.
-func deal[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items func(G) int) ([]Part, []int) {
+func deal[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items func(G) int) ([]Part, []int, error) {
 	var parts []Part
 	rules := newLookup(ctx, &s.rules)
 	owners := make([]int, in.Len())
@@ -107,7 +114,11 @@ func deal[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items fu
 			owners[i] = noPart
 			continue
 		}
-		tenant := s.seen.name(rules.value(g.Resource()))
+		value, found := rules.value(g.Resource())
+		if !found && s.rules.Refuse {
+			return nil, nil, &Refusal{Cause: Missing}
+		}
+		tenant := s.seen.name(value)
 		p, ok := byTenant[tenant]
 		if !ok {
 			p = len(parts)
@@ -115,9 +126,12 @@ func deal[G group, S groups[G]](ctx context.Context, s *Splitter, in S, items fu
 			parts = append(parts, Part{Tenant: tenant})
 		}
 		parts[p].Items += n
+		if !found {
+			parts[p].Missing += n
+		}
 		owners[i] = p
 	}
-	return parts, owners
+	return parts, owners, nil
 }
 
 // groupTag is field 1, length-delimited: where the requests of all signals

@@ -21,7 +21,7 @@ func TestSpansAreDealtOutByTenant(t *testing.T) {
 			rs.ScopeSpans().At(0).Spans().AppendEmpty().SetName(tenant)
 		}
 	}
-	parts, err := NewSplitter(Rules{From: []Rule{{ResourceAttribute: "tenant.id"}}, Default: "none"}).Traces(t.Context(), td)
+	parts, err := NewSplitter(Rules{From: []Rule{{ResourceAttribute: "tenant.id"}}, Default: "none"}, Bounds{}).Traces(t.Context(), td)
 	require.NoError(t, err)
 	require.Len(t, parts, 2)
 	for i, want := range []struct {
@@ -56,7 +56,7 @@ func TestDataPointsAreDealtOutByTenant(t *testing.T) {
 		ms.AppendEmpty().SetEmptyExponentialHistogram().DataPoints().AppendEmpty()
 		ms.AppendEmpty().SetEmptySummary().DataPoints().AppendEmpty()
 	}
-	parts, err := NewSplitter(Rules{From: []Rule{{ResourceAttribute: "tenant.id"}}, Default: "none"}).Metrics(t.Context(), md)
+	parts, err := NewSplitter(Rules{From: []Rule{{ResourceAttribute: "tenant.id"}}, Default: "none"}, Bounds{}).Metrics(t.Context(), md)
 	require.NoError(t, err)
 	require.Len(t, parts, 2)
 	for i, tenant := range []string{"a", "b"} {

@@ -58,18 +58,18 @@ func TestSplit(t *testing.T) {
 	}{
 		"nothing":             {nil, nil},
 		"no record":           {[]resource{empty, tenant("a")}, nil},
-		"one tenant":          {[]resource{a1, a2}, []Part{{"a", 3, marshalled(t, a1, a2)}}},
-		"default":             {[]resource{none}, []Part{{"default", 1, marshalled(t, none)}}},
-		"two in order":        {[]resource{b, a1}, []Part{{"b", 1, marshalled(t, b)}, {"a", 2, marshalled(t, a1)}}},
-		"interleaved":         {[]resource{a1, b, a2, none}, []Part{{"a", 3, marshalled(t, a1, a2)}, {"b", 1, marshalled(t, b)}, {"default", 1, marshalled(t, none)}}},
-		"empty is left out":   {[]resource{a1, empty, b}, []Part{{"a", 2, marshalled(t, a1)}, {"b", 1, marshalled(t, b)}}},
-		"empty beside one":    {[]resource{empty, a1}, []Part{{"a", 2, marshalled(t, a1)}}},
-		"types with one text": {[]resource{tenant(1, "x"), tenant("1", "y")}, []Part{{"1", 2, marshalled(t, tenant(1, "x"), tenant("1", "y"))}}},
+		"one tenant":          {[]resource{a1, a2}, []Part{{"a", 3, 0, marshalled(t, a1, a2)}}},
+		"default":             {[]resource{none}, []Part{{"default", 1, 1, marshalled(t, none)}}},
+		"two in order":        {[]resource{b, a1}, []Part{{"b", 1, 0, marshalled(t, b)}, {"a", 2, 0, marshalled(t, a1)}}},
+		"interleaved":         {[]resource{a1, b, a2, none}, []Part{{"a", 3, 0, marshalled(t, a1, a2)}, {"b", 1, 0, marshalled(t, b)}, {"default", 1, 1, marshalled(t, none)}}},
+		"empty is left out":   {[]resource{a1, empty, b}, []Part{{"a", 2, 0, marshalled(t, a1)}, {"b", 1, 0, marshalled(t, b)}}},
+		"empty beside one":    {[]resource{empty, a1}, []Part{{"a", 2, 0, marshalled(t, a1)}}},
+		"types with one text": {[]resource{tenant(1, "x"), tenant("1", "y")}, []Part{{"1", 2, 0, marshalled(t, tenant(1, "x"), tenant("1", "y"))}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ld := request(t, c.in...)
 			ld.MarkReadOnly() // a split that changes the request panics
-			parts, err := NewSplitter(byAttribute()).Logs(context.Background(), ld)
+			parts, err := NewSplitter(byAttribute(), Bounds{}).Logs(context.Background(), ld)
 			require.NoError(t, err)
 			assert.Equal(t, c.want, parts)
 		})
@@ -97,7 +97,7 @@ func TestSplitGivesEveryTenantItsOwn(t *testing.T) {
 				want[owner] = append(want[owner], r.bodies...)
 			}
 		}
-		parts, err := NewSplitter(byAttribute()).Logs(context.Background(), request(t, in...))
+		parts, err := NewSplitter(byAttribute(), Bounds{}).Logs(context.Background(), request(t, in...))
 		require.NoError(t, err)
 		got := map[string][]string{}
 		for _, p := range parts {
@@ -124,7 +124,7 @@ func bodies(t require.TestingT, payload []byte) []string {
 }
 
 func TestPartsShareNoMemory(t *testing.T) {
-	parts, err := NewSplitter(byAttribute()).Logs(context.Background(), request(t, tenant("a", "1"), tenant("b", "2")))
+	parts, err := NewSplitter(byAttribute(), Bounds{}).Logs(context.Background(), request(t, tenant("a", "1"), tenant("b", "2")))
 	require.NoError(t, err)
 	require.Len(t, parts, 2)
 	for _, p := range parts {
@@ -150,7 +150,7 @@ func TestSplitOtherSignal(t *testing.T) {
 		rs.Resource().Attributes().PutStr("tenant.id", name)
 		rs.ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName("of " + name)
 	}
-	parts, err := split(context.Background(), NewSplitter(byAttribute()), td.ResourceSpans(), spanCount, func() ([]byte, error) {
+	parts, err := split(context.Background(), NewSplitter(byAttribute(), Bounds{}), td.ResourceSpans(), spanCount, func() ([]byte, error) {
 		return (&ptrace.ProtoMarshaler{}).MarshalTraces(td)
 	})
 	require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestSplitOtherSignal(t *testing.T) {
 
 func TestMarshalErrorRefusesTheRequest(t *testing.T) {
 	ld := request(t, tenant("a", "1"))
-	_, err := split(context.Background(), NewSplitter(byAttribute()), ld.ResourceLogs(), logRecords, func() ([]byte, error) {
+	_, err := split(context.Background(), NewSplitter(byAttribute(), Bounds{}), ld.ResourceLogs(), logRecords, func() ([]byte, error) {
 		return nil, errors.New("no bytes")
 	})
 	assert.EqualError(t, err, "marshal request: no bytes")
@@ -219,7 +219,7 @@ func BenchmarkSplit(b *testing.B) {
 				in = append(in, r)
 			}
 			ld := request(b, in...)
-			s := NewSplitter(byAttribute())
+			s := NewSplitter(byAttribute(), Bounds{})
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := s.Logs(context.Background(), ld); err != nil {

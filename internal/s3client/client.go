@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	appID       = "s3window" // stands in the store's access log
+	appID       = "s3window" // is in the store's access log
 	maxAttempts = 3
 	maxBackoff  = 500 * time.Millisecond
 )
@@ -33,32 +33,46 @@ func New(ctx context.Context, c Config) (*s3.Client, error) {
 	return s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = c.PathStyle
 		o.DisableLogOutputChecksumValidationSkipped = true
+		o.APIOptions = append(o.APIOptions, unsignAcceptEncoding)
 		if c.Endpoint != "" {
 			o.BaseEndpoint = aws.String(c.Endpoint)
 		}
 	}), nil
 }
 
-// Load gives what New gives to its client, for clients of other services of
-// AWS: region, credentials, role, retries and connections.
+// Load returns the configuration that New makes its client from, for clients of
+// other services of AWS: region, credentials, role, retries and connections.
 func Load(ctx context.Context, c Config) (aws.Config, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, c.loadOptions()...)
+	secure, err := c.TLS.load(ctx)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	options := append(c.loadOptions(), config.WithHTTPClient(newHTTPClient(c.Timeout, secure)))
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("load the SDK's configuration: %w", err)
 	}
 	if cfg.HTTPClient, err = finishHTTPClient(cfg.HTTPClient); err != nil {
 		return aws.Config{}, err
 	}
+	if c.AccessKeyID == "" {
+		use(&cfg, chain{append(c.loadOptions(), config.WithHTTPClient(singleUse(newHTTPClient(c.Timeout, secure))))})
+	}
 	if c.RoleARN != "" {
-		cfg.Credentials = aws.NewCredentialsCache(stscreds.NewAssumeRoleProvider(
-			sts.NewFromConfig(cfg), c.RoleARN, func(o *stscreds.AssumeRoleOptions) {
-				o.RoleSessionName = appID
-				if c.ExternalID != "" {
-					o.ExternalID = aws.String(c.ExternalID)
-				}
-			}))
+		use(&cfg, stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), c.RoleARN, func(o *stscreds.AssumeRoleOptions) {
+			o.RoleSessionName = appID
+			if c.ExternalID != "" {
+				o.ExternalID = aws.String(c.ExternalID)
+			}
+		}))
 	}
 	return cfg, nil
+}
+
+// use has cfg take credentials from p, and again when they are refused.
+func use(cfg *aws.Config, p aws.CredentialsProvider) {
+	cache := aws.NewCredentialsCache(p)
+	cfg.Credentials, cfg.Retryer = cache, freshRetryer(cache)
 }
 
 // CloseIdle ends the connections that client keeps open and does not use at
@@ -78,7 +92,6 @@ func (c Config) loadOptions() []func(*config.LoadOptions) error {
 		config.WithRegion(c.Region),
 		config.WithAppID(appID),
 		config.WithLogger(logging.Nop{}),
-		config.WithHTTPClient(newHTTPClient(c.Timeout)),
 		config.WithRetryer(newRetryer),
 		config.WithRequestChecksumCalculation(sum),
 		config.WithResponseChecksumValidation(check),

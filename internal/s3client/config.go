@@ -1,6 +1,9 @@
 package s3client
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -44,8 +47,10 @@ type Config struct {
 
 	// Checksum is sent with every upload and checked by the store.
 	Checksum string `mapstructure:"checksum"`
-	// Timeout is how long a connection may stand still.
+	// Timeout is for how long no byte may move on a connection.
 	Timeout time.Duration `mapstructure:"timeout"`
+	// TLS is for stores whose certificate no system knows.
+	TLS TLS `mapstructure:"tls"`
 }
 
 // Default returns the settings that apply where nothing is configured. The
@@ -64,6 +69,16 @@ func (c Config) Algorithm() types.ChecksumAlgorithm {
 		return types.ChecksumAlgorithmCrc64nvme
 	case ChecksumSHA256:
 		return types.ChecksumAlgorithmSha256
+	}
+	return ""
+}
+
+// Overridden says which setting of the environment has no effect because of the
+// settings; empty for none.
+func (c Config) Overridden() string {
+	const name = "AWS_REQUEST_CHECKSUM_CALCULATION"
+	if c.Checksum != ChecksumNone && strings.EqualFold(os.Getenv(name), "when_required") {
+		return fmt.Sprintf("%s (when_required) is overridden by `checksum` (%s): set `checksum: none` for stores that know no checksums", name, c.Checksum)
 	}
 	return ""
 }

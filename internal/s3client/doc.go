@@ -8,4 +8,7 @@
 // the SDK would take from its environment (credentials, AWS_CA_BUNDLE,
 // AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_STS, proxies) it still takes, where the
 // Config says nothing.
+//
+// The SDK reports success for any answer with status 200. What an answer proves,
+// Answer tells.
 package s3client

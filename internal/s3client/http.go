@@ -2,6 +2,7 @@ package s3client
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,7 +20,7 @@ const (
 // newHTTPClient makes the SDK's own kind of client, which is what the loading
 // of AWS_CA_BUNDLE can work on. It speaks HTTP/1.1 only: over HTTP/2 many
 // requests share a connection, and a dead one among them would not be seen.
-func newHTTPClient(timeout time.Duration) *awshttp.BuildableClient {
+func newHTTPClient(timeout time.Duration, secure *tls.Config) *awshttp.BuildableClient {
 	dialer := &net.Dialer{Timeout: min(maxDial, timeout)}
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dialer.DialContext(ctx, network, address)
@@ -30,6 +31,9 @@ func newHTTPClient(timeout time.Duration) *awshttp.BuildableClient {
 	}
 	return awshttp.NewBuildableClient().WithReadTimeout(0).WithTransportOptions(func(t *http.Transport) {
 		t.DialContext = dial
+		if secure != nil {
+			t.TLSClientConfig = secure.Clone()
+		}
 		t.TLSHandshakeTimeout = min(maxDial, timeout)
 		t.ResponseHeaderTimeout = 0 // watchedConn sees a missing answer
 		t.MaxIdleConnsPerHost = maxIdleConns
@@ -38,6 +42,12 @@ func newHTTPClient(timeout time.Duration) *awshttp.BuildableClient {
 		t.Protocols = new(http.Protocols)
 		t.Protocols.SetHTTP1(true)
 	})
+}
+
+// singleUse has every request of c open a connection of its own: for a client
+// that is made anew for a request or two.
+func singleUse(c *awshttp.BuildableClient) *awshttp.BuildableClient {
+	return c.WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })
 }
 
 // finishHTTPClient freezes what the SDK made of newHTTPClient's client into
@@ -66,7 +76,7 @@ func (c *watchedConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write gives large writes to the kernel in pieces, each with its own time.
+// Write writes in pieces, each with its own time.
 func (c *watchedConn) Write(p []byte) (int, error) {
 	const piece = 64 << 10
 	written := 0

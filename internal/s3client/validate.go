@@ -31,7 +31,7 @@ var (
 func (c *Config) Validate() error {
 	return errors.Join(
 		c.validateBucket(), c.validateRegion(), c.validateEndpoint(), c.validateKeys(), c.validateRole(),
-		c.validateSSE(), c.validateStorageClass(), c.validateChecksum(), c.validateTimeout(),
+		c.validateSSE(), c.validateStorageClass(), c.validateChecksum(), c.validateTimeout(), c.validateTLS(),
 	)
 }
 

@@ -16,7 +16,6 @@ type request struct {
 	entries []Entry // payloads alias the frames
 	frames  [][]byte
 	weights weights
-	extra   []*storage.Operation // made durable with it
 	done    chan error
 }
 

@@ -122,8 +122,9 @@ func (w *WAL) damaged(found []Damage) {
 }
 
 // inspect reads the frame stored under seq. What can still be known of a
-// damaged one is in the Damage.
-func (w *WAL) inspect(seq uint64, raw []byte) (Entry, *Damage) {
+// damaged one is in the Damage. One that want does not ask for is the zero
+// Entry, and its payload is not looked at.
+func (w *WAL) inspect(seq uint64, raw []byte, want func(tenant, signal string) bool) (Entry, *Damage) {
 	d := &Damage{Kind: "entry", Seq: seq, Bytes: len(raw)}
 	if raw == nil {
 		d.Reason = "value is missing"
@@ -137,6 +138,9 @@ func (w *WAL) inspect(seq uint64, raw []byte) (Entry, *Damage) {
 	e := Entry{
 		Seq: seq, Writer: w.names.of(h.writer), Stamp: h.stamp, Segment: h.segment,
 		Tenant: w.names.of(h.tenant), Signal: w.names.of(h.signal), Items: h.items,
+	}
+	if want != nil && !want(e.Tenant, e.Signal) {
+		return Entry{}, nil
 	}
 	if e.Payload, err = h.payload(raw); err != nil {
 		d.Writer, d.Stamp, d.Segment = e.Writer, e.Stamp, e.Segment

@@ -27,19 +27,16 @@ type control struct {
 
 // step is one Batch of the committer.
 type step struct {
-	ops      []*storage.Operation
-	head     []*storage.Operation // come first
-	deletes  []string             // come last
-	reqs     []*request
-	group    *group
-	ctls     []*control
-	trims    int       // keys of the trims that ride along
-	complete []*ticket // whose last keys these were
-	discards int
-	// discardKeys of the WAL's are deleted by it; registers: it makes this
-	// open's writer durable.
-	discardKeys int
-	registers   bool
+	ops       []*storage.Operation
+	head      []*storage.Operation // come first
+	deletes   []string             // come last
+	reqs      []*request
+	group     *group
+	ctls      []*control
+	trims     int       // keys of the trims that ride along
+	complete  []*ticket // whose last keys these were
+	discards  int
+	registers bool // it makes this open's writer durable
 }
 
 func (s *step) set(key string, value []byte) {
@@ -173,10 +170,6 @@ func (w *WAL) complainLocked() {
 // sealStepLocked completes a step but for its frames: the mark, this open's
 // writer if it is not durable yet, and what rides along.
 func (w *WAL) sealStepLocked(s *step) {
-	for _, key := range w.discardKeys {
-		s.head = append(s.head, storage.DeleteOperation(key))
-	}
-	s.discardKeys = len(w.discardKeys)
 	own := w.writers.own
 	if s.registers = !own.durable && !w.inMem; s.registers {
 		s.head = append(s.head, storage.SetOperation(numbered(writerPrefix, own.number), encodeWriter(own.number, own.id, own.info)))
@@ -230,7 +223,6 @@ func (w *WAL) appendFrames(ops []*storage.Operation, s *step) []*storage.Operati
 				ops = appendSpacers(ops, seq)
 			}
 		}
-		ops = append(ops, r.extra...)
 		if len(s.reqs) > 1 {
 			g.entries = append(g.entries, r.entries...)
 		}

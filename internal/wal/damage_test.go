@@ -203,7 +203,7 @@ func TestSetAside(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, aside, 1)
 		require.Equal(t, "does not decode", aside[0].Reason)
-		e, damage := w.inspect(all[1].Seq, aside[0].Raw)
+		e, damage := w.inspect(all[1].Seq, aside[0].Raw, nil)
 		require.Nil(t, damage)
 		require.Equal(t, all[1], e)
 		require.NoError(t, w.Trim(t.Context(), seqsOf(all)))

@@ -43,14 +43,13 @@ func TestFormatsAreGolden(t *testing.T) {
 	golden(t, "seal.v1.hex", encodeSeal(4, 1, []byte(`{"start":1}`)))
 	golden(t, "writer.v1.hex", encodeWriter(2, "q7m2abcdefghi", []byte("info")))
 	golden(t, "aside.v1.hex", encodeAside(7, 0x2a, "not a frame", []byte("raw")))
-	golden(t, "handover.v1.hex", encodeHandover([]handed{{12, 100, 0xdeadbeef}, {13, 7, 1}}))
 	require.Equal(t, "l000000000000002a", numbered(entryPrefix, 0x2a))
 	require.Equal(t, "l000000000000002ac", spacerKey(0x2a, 2))
 }
 
 func TestFormatsReadBackWhatWasWritten(t *testing.T) {
 	w := newWAL(Options{})
-	e, damage := w.inspect(0x2a, sampleFrame(0x2a))
+	e, damage := w.inspect(0x2a, sampleFrame(0x2a), nil)
 	require.Nil(t, damage)
 	require.Equal(t, Entry{Seq: 0x2a, Writer: "q7m2abcdefghi", Stamp: 1791009458377856, Segment: 9,
 		Tenant: "acme", Signal: "logs", Items: 3, Payload: []byte("payload of it")}, e)
@@ -68,9 +67,6 @@ func TestFormatsReadBackWhatWasWritten(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "q7m2abcdefghi", id)
 	require.Empty(t, info)
-	items, err := decodeHandover(encodeHandover([]handed{{12, 100, 7}}))
-	require.NoError(t, err)
-	require.Equal(t, []handed{{12, 100, 7}}, items)
 }
 
 // Every single byte of a frame or record that is changed, and every length it
@@ -82,15 +78,14 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 		whole []byte
 		good  func([]byte) bool
 	}{
-		"frame": {sampleFrame(0x2a), func(b []byte) bool { _, d := w.inspect(0x2a, b); return d == nil }},
+		"frame": {sampleFrame(0x2a), func(b []byte) bool { _, d := w.inspect(0x2a, b, nil); return d == nil }},
 		"mark":  {m.encode(), func(b []byte) bool { _, err := decodeMark(b); return err == nil }},
 		"seal":  {encodeSeal(4, 1, []byte("v")), func(b []byte) bool { _, err := decodeSeal(b, 4); return err == nil }},
 		"writer": {encodeWriter(2, "q7m2abcdefghi", []byte("i")), func(b []byte) bool {
 			_, _, err := decodeWriter(b, 2)
 			return err == nil
 		}},
-		"aside":    {encodeAside(7, 42, "r", []byte("raw")), func(b []byte) bool { _, err := decodeAside(b); return err == nil }},
-		"handover": {encodeHandover([]handed{{1, 2, 3}}), func(b []byte) bool { _, err := decodeHandover(b); return err == nil }},
+		"aside": {encodeAside(7, 42, "r", []byte("raw")), func(b []byte) bool { _, err := decodeAside(b); return err == nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.True(t, c.good(c.whole))
@@ -105,9 +100,9 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 			require.False(t, c.good(append(append([]byte{}, c.whole...), 0)), "one byte more")
 		})
 	}
-	_, d := w.inspect(0x2b, sampleFrame(0x2a))
+	_, d := w.inspect(0x2b, sampleFrame(0x2a), nil)
 	require.Contains(t, d.Reason, "is the one of entry 42", "a frame under another's key")
-	_, d = w.inspect(0x50, sampleFrame(0x50))
+	_, d = w.inspect(0x50, sampleFrame(0x50), nil)
 	require.Contains(t, d.Reason, "outside its group")
 }
 
@@ -143,7 +138,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(uint64(0), make([]byte, 200))
 	w := newWAL(Options{})
 	f.Fuzz(func(t *testing.T, seq uint64, raw []byte) {
-		e, damage := w.inspect(seq, raw)
+		e, damage := w.inspect(seq, raw, nil)
 		if damage != nil {
 			require.NotEmpty(t, damage.Reason)
 			return
@@ -164,7 +159,6 @@ func FuzzRecords(f *testing.F) {
 	f.Add(encodeSeal(1, 1, []byte("v")))
 	f.Add(encodeWriter(1, "q7m2abcdefghi", nil))
 	f.Add(encodeAside(1, 42, "r", []byte("raw")))
-	f.Add(encodeHandover([]handed{{1, 2, 3}}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if m, err := decodeMark(raw); err == nil {
 			require.Equal(t, raw, m.encode())
@@ -175,10 +169,6 @@ func FuzzRecords(f *testing.F) {
 		if id, info, err := decodeWriter(raw, 1); err == nil {
 			require.Equal(t, raw, encodeWriter(1, id, info))
 		}
-		if items, err := decodeHandover(raw); err == nil {
-			require.Equal(t, raw, encodeHandover(items))
-		}
 		_, _ = decodeAside(raw)
-		_, _ = parseStockProto(raw)
 	})
 }

@@ -6,12 +6,11 @@ import "strconv"
 // entries, and the mark above them: an append touches the last leaves of a
 // B+tree and nothing else.
 const (
-	asidePrefix    = "a" // + 16 hex: what was set aside
-	sealPrefix     = "f" // + 16 hex: a seal
-	handoverPrefix = "h" // + name: progress of a take-over
-	writerPrefix   = "i" // + 16 hex: a writer and its info
-	entryPrefix    = "l" // + 16 hex: an entry; + one of a b c d: its spacers
-	markKey        = "~"
+	asidePrefix  = "a" // + 16 hex: what was set aside
+	sealPrefix   = "f" // + 16 hex: a seal
+	writerPrefix = "i" // + 16 hex: a writer and its info
+	entryPrefix  = "l" // + 16 hex: an entry; + one of a b c d: its spacers
+	markKey      = "~"
 )
 
 const (

@@ -7,9 +7,10 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 )
 
-// load reads entries, in Batches whose size the index tells. Damaged ones are
-// left out, reported and set aside.
-func (w *WAL) load(ctx context.Context, seqs []uint64, of *block) ([]Entry, error) {
+// load reads entries, in Batches whose size the index tells, and returns those
+// that want asks for, or all where it is nil. Damaged ones are left out, reported
+// and set aside.
+func (w *WAL) load(ctx context.Context, seqs []uint64, of *block, want func(tenant, signal string) bool) ([]Entry, error) {
 	entries := make([]Entry, 0, len(seqs))
 	var found []Damage
 	for len(seqs) > 0 {
@@ -22,8 +23,9 @@ func (w *WAL) load(ctx context.Context, seqs []uint64, of *block) ([]Entry, erro
 			return nil, err
 		}
 		for i, op := range ops {
-			e, damage := w.inspect(seqs[i], op.Value)
+			e, damage := w.inspect(seqs[i], op.Value, want)
 			switch {
+			case damage == nil && e.Seq == 0: // not wanted
 			case damage == nil:
 				entries = append(entries, e)
 			case w.present(damage):
@@ -82,7 +84,7 @@ func (w *WAL) Reread(ctx context.Context, seqs []uint64) ([]Entry, error) {
 		}
 	}
 	w.mu.Unlock()
-	entries, err := w.load(ctx, present, nil)
+	entries, err := w.load(ctx, present, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read %d entries again: %w", len(seqs), err)
 	}

@@ -10,8 +10,9 @@ type Group struct {
 	Writer  string
 	Stamp   int64
 	Segment uint64
+	Last    uint64 // highest sequence number: nothing at or below it is unread after Read
 	Entries int
-	Bytes   int64 // of the frames: an upper bound of what Read gives
+	Bytes   int64 // of the frames: an upper bound of what Read returns
 }
 
 // reader is the position of the one reader. What is ahead was read from the
@@ -70,13 +71,13 @@ func (w *WAL) Next(ctx context.Context) (Group, error) {
 }
 
 func (g *group) announce() Group {
-	return Group{Writer: g.writer.id, Stamp: g.stamp, Segment: g.segment, Entries: len(g.entries), Bytes: g.size}
+	return Group{Writer: g.writer.id, Stamp: g.stamp, Segment: g.segment, Last: g.last, Entries: len(g.entries), Bytes: g.size}
 }
 
 func (w *WAL) announce(b *block) Group {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return Group{Writer: b.writer.id, Stamp: b.firstStamp, Segment: b.segment, Entries: b.live, Bytes: b.weights.bytes}
+	return Group{Writer: b.writer.id, Stamp: b.firstStamp, Segment: b.segment, Last: b.last, Entries: b.live, Bytes: b.weights.bytes}
 }
 
 // frontLocked gives the next unread group if it is in memory, else the block
@@ -125,7 +126,7 @@ func (w *WAL) Read(ctx context.Context) ([]Entry, error) {
 	}
 	seqs := b.seqs(w.reader.cursor)
 	w.mu.Unlock()
-	entries, err := w.load(ctx, seqs, b)
+	entries, err := w.load(ctx, seqs, b, nil)
 	if err != nil {
 		return nil, fmt.Errorf("read queue: %w", err)
 	}
@@ -175,7 +176,7 @@ func (w *WAL) readAhead(ctx context.Context) error {
 	w.mu.Lock()
 	seqs, end := w.planLocked()
 	w.mu.Unlock()
-	entries, err := w.load(ctx, seqs, nil)
+	entries, err := w.load(ctx, seqs, nil, nil)
 	if err != nil {
 		return err
 	}

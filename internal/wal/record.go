@@ -10,11 +10,10 @@ import (
 
 // Every value but an entry's is a record: magic, version, CRC-32C, body.
 const (
-	markMagic     = "s3wm"
-	sealMagic     = "s3ws"
-	writerMagic   = "s3wi"
-	asideMagic    = "s3wa"
-	handoverMagic = "s3wh"
+	markMagic   = "s3wm"
+	sealMagic   = "s3ws"
+	writerMagic = "s3wi"
+	asideMagic  = "s3wa"
 
 	recordCRC  = 8
 	recordBody = 12
@@ -167,40 +166,4 @@ func decodeAside(r []byte) (Aside, error) {
 		return Aside{}, errDamaged
 	}
 	return Aside{Seq: binary.LittleEndian.Uint64(b[8:]), Reason: string(b[18 : 18+n]), Raw: b[18+n:]}, nil
-}
-
-// handed names one value of the stock queue that was appended already.
-type handed struct {
-	index uint64
-	size  uint32
-	sum   uint32
-}
-
-func encodeHandover(items []handed) []byte {
-	le, r := binary.LittleEndian, newRecord(handoverMagic, 4+16*len(items))
-	r = le.AppendUint32(r, uint32(len(items)))
-	for _, it := range items {
-		r = le.AppendUint64(r, it.index)
-		r = le.AppendUint32(r, it.size)
-		r = le.AppendUint32(r, it.sum)
-	}
-	return closeRecord(r)
-}
-
-func decodeHandover(r []byte) ([]handed, error) {
-	b, err := openRecord(handoverMagic, r, 4)
-	if err != nil {
-		return nil, err
-	}
-	le := binary.LittleEndian
-	n := int(le.Uint32(b))
-	if len(b) != 4+16*n {
-		return nil, errDamaged
-	}
-	items := make([]handed, n)
-	for i := range items {
-		at := b[4+16*i:]
-		items[i] = handed{le.Uint64(at), le.Uint32(at[8:]), le.Uint32(at[12:])}
-	}
-	return items, nil
 }

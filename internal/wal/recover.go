@@ -22,6 +22,7 @@ type recovery struct {
 	segment uint64
 	found   []Damage
 	orphans []string // spacers without an entry
+	backlog backlogs
 }
 
 // recover rebuilds the state from the storage. It writes nothing.
@@ -76,6 +77,7 @@ func (r *recovery) readMark(ctx context.Context) (damage, err error) {
 // adopt puts the counters behind everything that was found.
 func (r *recovery) adopt() {
 	w := r.w
+	w.backlog = r.backlog.found
 	m := &r.mark
 	w.nextSeq = max(m.seqs.next, r.maxSeq+1, 1)
 	w.clock = newClock(max(m.stamp, r.stamp))
@@ -120,6 +122,7 @@ func (r *recovery) entry(seq uint64, raw []byte) error {
 		return nil
 	}
 	wr := r.w.writers.named(r.w.names.of(h.writer))
+	r.backlog.add(&h, r.w.names, wr.id, int64(len(raw)), seq)
 	if g := &r.group; len(g.entries) > 0 && (g.stamp != h.stamp || g.writer != wr || g.segment != h.segment) {
 		r.flush()
 	}

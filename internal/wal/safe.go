@@ -38,6 +38,14 @@ func (w *WAL) Safe() Safe {
 	return Safe{now, w.segment.id}
 }
 
+// Now is the queue's clock: the stamp that an append would get. It promises
+// nothing about later appends.
+func (w *WAL) Now() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock.now()
+}
+
 // Stats is a snapshot for metrics.
 type Stats struct {
 	Entries, Bytes, Items, Requests int64 // in the queue

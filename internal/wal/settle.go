@@ -26,7 +26,6 @@ func (w *WAL) settle(s *step) {
 
 func (w *WAL) settleLocked(s *step) weights {
 	w.writers.own.durable = w.writers.own.durable || s.registers
-	w.discardKeys = w.discardKeys[s.discardKeys:]
 	w.discards = w.discards[s.discards:]
 	if g := s.group; g != nil {
 		w.index.add(&g.run)
@@ -82,11 +81,6 @@ func (w *WAL) failed(s *step, err error) {
 	if w.fullLocked() != nil {
 		reqs = append(reqs, w.pending...)
 		w.pending = nil
-	}
-	for _, r := range s.reqs {
-		for _, op := range r.extra {
-			w.discardKeys = append(w.discardKeys, op.Key)
-		}
 	}
 	w.trims.failed(s.trims, err)
 	w.mu.Unlock()

@@ -201,5 +201,5 @@ func TestOpenOfAFullStorage(t *testing.T) {
 	require.NoError(t, w.Close(t.Context()))
 	writer := w.Writer()
 	w = open(t, Options{Client: s})
-	require.Equal(t, []byte("late"), w.Writers()[writer], "the writer came with its first append")
+	require.Contains(t, w.Writers(), Writer{writer, []byte("late")}, "the writer came with its first append")
 }

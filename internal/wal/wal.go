@@ -13,32 +13,32 @@ import (
 )
 
 const (
-	groupBytes    = 8 << 20              // appends in one Batch; a larger request has one to itself
-	spacedSize    = 16 << 10             // values from here up are followed by spacers
-	maxGather     = 2 * time.Millisecond // for the senders of the last Batch to come back
-	fullPause     = time.Second          // how long appends are refused after storage-full
-	farBehind     = time.Minute          // a wall clock this far behind is worth a line in the log
-	handOffBytes  = 8 << 20              // appended and not yet read, in memory
-	readBytes     = 6 << 20              // read ahead; a larger group is loaded by Read alone
-	getKeys       = 256                  // Gets in one Batch
-	asideCount    = 64                   // values set aside that are kept
-	asideBytes    = 64 << 20             // and their bytes
-	takeOverBytes = int64(4 << 20)       // of the stock queue's values in one Batch
-	maxTakeOver   = 64                   // and their number
+	groupBytes   = 8 << 20              // appends in one Batch; a larger request has one to itself
+	spacedSize   = 16 << 10             // values from here up are followed by spacers
+	maxGather    = 2 * time.Millisecond // for the senders of the last Batch to come back
+	fullPause    = time.Second          // how long appends are refused after storage-full
+	farBehind    = time.Minute          // a wall clock this far behind is worth a line in the log
+	handOffBytes = 8 << 20              // appended and not yet read, in memory
+	readBytes    = 6 << 20              // read ahead; a larger group is loaded by Read alone
+	getKeys      = 256                  // Gets in one Batch
+	asideCount   = 64                   // values set aside that are kept
+	asideBytes   = 64 << 20             // and their bytes
 )
 
-// HeldBytes bounds what a WAL holds in memory for its reader: hand-off and
-// read-ahead, without the one group that Read is giving out.
-const HeldBytes = 16 << 20
+// HeldBytes bounds what a WAL holds in memory for its reader, and a scan for its
+// caller: hand-off, read-ahead and ScanBytes, without the one group that Read is
+// giving out.
+const HeldBytes = handOffBytes + readBytes + ScanBytes
 
 // WAL is a write-ahead queue. Its methods may be called concurrently; Next and
 // Read belong to one reader.
 type WAL struct {
-	opts   Options
-	client storage.Client
-	inMem  bool
-	room   *room
-	names  *interner
+	opts    Options
+	client  storage.Client
+	inMem   bool
+	room    *room
+	names   *interner
+	backlog []Backlog // as of the open
 
 	ctx     context.Context // of the committer's storage calls
 	cancel  context.CancelFunc
@@ -48,26 +48,25 @@ type WAL struct {
 	pace    pace          // the committer's own
 
 	// mu guards everything declared below.
-	mu          sync.Mutex
-	closed      bool
-	pending     []*request
-	controls    []*control
-	trims       trims
-	discards    []seqRange // may exist after an append whose outcome is unknown
-	discardKeys []string   // the same of what was made durable with it
-	index       index
-	reader      reader
-	inflight    *group
-	nextSeq     uint64
-	clock       clock
-	segment     segment
-	seals       seals
-	writers     writers
-	asides      asides
-	fullUntil   time.Time
-	readable    chan struct{} // closed when something becomes unread
-	behind      bool          // the clock was complained about
-	counts      counts
+	mu        sync.Mutex
+	closed    bool
+	pending   []*request
+	controls  []*control
+	trims     trims
+	discards  []seqRange // may exist after an append whose outcome is unknown
+	index     index
+	reader    reader
+	inflight  *group
+	nextSeq   uint64
+	clock     clock
+	segment   segment
+	seals     seals
+	writers   writers
+	asides    asides
+	fullUntil time.Time
+	readable  chan struct{} // closed when something becomes unread
+	behind    bool          // the clock was complained about
+	counts    counts
 }
 
 // Open opens the queue that is in opts.Client and draws a fresh writer id,

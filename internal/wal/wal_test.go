@@ -33,11 +33,11 @@ func TestWhatWasAcknowledgedIsReplayedInOrder(t *testing.T) {
 		require.Greater(t, more[0].Seq, live[19].Seq)
 		require.Greater(t, more[0].Stamp, live[19].Stamp)
 		require.Greater(t, more[0].Segment, live[19].Segment)
-		require.Equal(t, map[string][]byte{first: []byte("first"), w.Writer(): []byte("second")}, w.Writers())
+		require.Equal(t, []Writer{{first, []byte("first")}, {w.Writer(), []byte("second")}}, w.Writers())
 
 		require.NoError(t, w.Trim(t.Context(), seqsOf(live)))
 		require.NoError(t, w.Trim(t.Context(), seqsOf(live)), "again")
-		require.Equal(t, map[string][]byte{w.Writer(): []byte("second")}, w.Writers())
+		require.Equal(t, []Writer{{w.Writer(), []byte("second")}}, w.Writers())
 		require.NoError(t, w.Close(t.Context()))
 
 		w = open(t, Options{Client: s.client(t)})
@@ -81,7 +81,7 @@ func TestSealsAndTheirWritersSurvive(t *testing.T) {
 
 		w = open(t, Options{Client: s.client(t)})
 		require.Equal(t, []Seal{{id1, []byte("s1")}, {id2, []byte("s2")}}, w.Seals())
-		require.Equal(t, []byte("one"), w.Writers()[first], "a seal may speak of the first writer's entries")
+		require.Equal(t, Writer{first, []byte("one")}, w.Writers()[0], "a seal may speak of the first writer's entries")
 		require.NoError(t, w.DeleteSeal(t.Context(), id1))
 		require.NoError(t, w.DeleteSeal(t.Context(), id2))
 		require.NoError(t, w.DeleteSeal(t.Context(), id2), "again")

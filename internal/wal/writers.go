@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -28,21 +29,34 @@ func newWriters(info []byte) writers {
 	return writers{span: span{1, 2}, own: own, byID: map[string]*writer{own.id: own}}
 }
 
-// Writers gives the info of every writer that has entries or seals left. A
+// Writer is the identity under which one process appended.
+type Writer struct {
+	ID   string
+	Info []byte // what it was opened with; nil where that was lost
+}
+
+// Writers returns every writer that has entries or seals left, oldest first. A
 // writer is remembered as long as one before it is, so an open that appended
-// nothing is there too while older data is. The info is nil where it was lost.
-func (w *WAL) Writers() map[string][]byte {
+// nothing is there too while older data is.
+func (w *WAL) Writers() []Writer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	low := w.lowWriterLocked()
-	all := map[string][]byte{}
-	for id, wr := range w.writers.byID {
+	var left []*writer
+	for _, wr := range w.writers.byID {
 		if wr == w.writers.own && wr.entries == 0 && len(w.seals.records) == 0 {
 			continue
 		}
 		if wr.number >= low {
-			all[id] = slices.Clone(wr.info)
+			left = append(left, wr)
 		}
+	}
+	slices.SortFunc(left, func(a, b *writer) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.id, b.id))
+	})
+	all := make([]Writer, len(left))
+	for i, wr := range left {
+		all[i] = Writer{wr.id, slices.Clone(wr.info)}
 	}
 	return all
 }

@@ -93,11 +93,11 @@ func TestAge(t *testing.T) {
 func TestLimitsOfOneTenant(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.start(newDisk(), settings{maxAge: time.Hour, limits: func(tenant string) flush.Config {
+		p := w.start(newDisk(), settings{maxAge: time.Hour, limits: func(tenant string) flush.Limits {
 			if tenant == "quick" {
-				return flush.Config{TargetSize: 1 << 40, MaxAge: 5 * time.Second}
+				return flush.Limits{TargetSize: 1 << 40, MaxAge: 5 * time.Second}
 			}
-			return flush.Config{}
+			return flush.Limits{}
 		}})
 		p.append("acme", "a")
 		p.append("quick", "b")

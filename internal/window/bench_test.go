@@ -10,23 +10,24 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
-
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 type nobody struct{}
 
-func (nobody) Committed(Committed)                       {}
-func (nobody) Retried(string, string, partition.Signal)  {}
-func (nobody) Fenced(string, partition.Signal)           {}
-func (nobody) Lost(int, int64, string, partition.Signal) {}
-func (nobody) Health(error)                              {}
+func (nobody) Committed(Committed)                           {}
+func (nobody) Retried(sealed.Step, string, partition.Signal) {}
+func (nobody) Fenced(string, partition.Signal)               {}
+func (nobody) Lost(int, int64, string, partition.Signal)     {}
+func (nobody) Health(error)                                  {}
 
 // benchRuntime runs over a queue and a bucket in memory.
 func benchRuntime(b *testing.B, target int64, rows int) (*wal.WAL, *Runtime) {
@@ -36,10 +37,10 @@ func benchRuntime(b *testing.B, target int64, rows int) (*wal.WAL, *Runtime) {
 		b.Fatal(err)
 	}
 	bucket := laketest.NewMemory()
-	leases := leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{Holder: "bench", TTL: time.Minute})
+	leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "bench", TTL: time.Minute})
 	ref := lake.Ref{Bucket: "lake"}
 	r, err := New(Options{
-		Queue: q, Sink: "s", Policy: flush.Config{TargetSize: target, MaxAge: 30 * time.Second}, Memory: 512 << 20, Consumers: 2,
+		Queue: q, Sink: "s", Limits: flush.Limits{TargetSize: target, MaxAge: 30 * time.Second}, Memory: 512 << 20, Encoders: 2,
 		Grace: time.Minute, Retry: Retry{Initial: time.Second, Max: time.Second},
 		Target: func(string, partition.Signal) Target {
 			s := testSpec()
@@ -103,6 +104,9 @@ func BenchmarkAccept(b *testing.B) {
 	for _, tenants := range []int{1, 100, 10000} {
 		b.Run(fmt.Sprintf("tenants=%d", tenants), func(b *testing.B) {
 			_, r := benchRuntime(b, 1<<40, 1<<30)
+			done := make(chan struct{})
+			r.events <- func() { r.share(1 << 40); close(done) } // nobody waits
+			<-done
 			payload := payload(ids("a line", 100)...)
 			group := make([]wal.Entry, 100)
 			names := make([]string, tenants)
@@ -122,7 +126,7 @@ func BenchmarkAccept(b *testing.B) {
 					}
 				}
 				done := make(chan struct{})
-				r.events <- func() { acceptOpen(r, group); close(done) }
+				r.events <- func() { acceptOpen(r, group, stamp); close(done) }
 				<-done
 			}
 			b.ReportMetric(float64(seq)/b.Elapsed().Seconds(), "entries/s")
@@ -132,22 +136,25 @@ func BenchmarkAccept(b *testing.B) {
 
 // acceptOpen takes a group into partitions whose heads are known, and empties
 // windows before they are worth encoding.
-func acceptOpen(r *Runtime, group []wal.Entry) {
+func acceptOpen(r *Runtime, group []wal.Entry, stamp int64) {
 	for i := range group {
 		p := r.part(key{group[i].Tenant, "logs"})
-		if !p.known {
+		if p.state != live {
 			o := origin{r.opt.Sink, lake.Ref{Bucket: "lake"}}
-			p.known, p.dests = true, map[origin]*destination{o: {origin: o, ends: map[string]int64{}, sealed: map[string]int64{}}}
+			p.state, p.dests = live, map[origin]*destination{o: newDestination(o, nil, nil)}
 		}
-		if p.open != nil && p.open.refs >= 1000 {
-			r.budget.release(p.open.held)
-			r.budget.releaseRefs(p.open.refs)
-			r.budget.windows(-1)
+		if p.open != nil && p.open.entries >= 1000 {
+			p.open.release()
+			r.budget.Windows(-1)
 			p.open = nil
 			r.policy.Remove(p.key)
 		}
 	}
-	r.accept(group, share{})
+	hold, err := r.budget.Acquire(context.Background(), 1, 0, true)
+	if err != nil {
+		panic(err)
+	}
+	r.accept(wal.Group{Stamp: stamp, Segment: 1 << 40}, group, hold)
 }
 
 // BenchmarkTenantWithOneRecord says what a tenant with a record costs.

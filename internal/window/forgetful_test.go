@@ -75,32 +75,3 @@ func TestSweepTouchesOwnObjectsOnly(t *testing.T) {
 		p.shutdown()
 	})
 }
-
-// TestWhoWaitsToReadBackHoldsNothing has the turn taken by somebody who may
-// need all of the memory.
-func TestWhoWaitsToReadBackHoldsNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := newWorld(t)
-		p := w.start(newDisk(), settings{})
-		p.append("acme", "a")
-		synctest.Wait()
-		var s *sealedWindow
-		p.do(func() {
-			u := *p.parts[key{"acme", "logs"}].open.units[0]
-			s = &sealedWindow{units: []*unit{{refs: u.refs}, &u}}
-			p.loads <- struct{}{}
-		})
-		held, _ := s.heldNow()
-		assert.Positive(t, held)
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error)
-		go func() { done <- p.reload(ctx, s) }()
-		synctest.Wait()
-		held, _ = s.heldNow()
-		assert.Zero(t, held)
-		cancel()
-		assert.ErrorIs(t, <-done, context.Canceled)
-		<-p.loads
-		p.crash()
-	})
-}

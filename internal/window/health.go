@@ -11,6 +11,7 @@ import (
 
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 // failing says that a step of the partition did not go through when it was last
@@ -20,75 +21,80 @@ func (p *part) failing() bool { return len(p.faults) > 0 }
 // stuck says that the partition has not got on for a while: nothing of what it
 // holds will come free soon.
 func (p *part) stuck() bool {
-	if (p.failing() || p.reading) && time.Since(p.since) >= patience {
+	if (p.failing() || p.state == reading) && time.Since(p.since) >= patience {
 		return true
 	}
-	return slices.ContainsFunc(p.queue, func(w *sealedWindow) bool {
-		return w.flight != nil && time.Since(w.flight.since) >= 6*patience
+	return slices.ContainsFunc(p.queue, func(f *flushing) bool {
+		return f.flying() && time.Since(f.flight.since) >= 6*patience
 	})
 }
 
 // fail notes that a step of the partition does not go through. It is logged
 // when that begins and when the reason changes, not once per try.
-func (r *Runtime) fail(p *part, op string, err error) {
+func (r *Runtime) fail(p *part, step sealed.Step, err error) {
 	words := err.Error()
 	if !errors.As(err, new(*commit.Blocked)) {
 		words = lake.Reason(err)
 	}
-	if p.faults[op] == words {
+	if p.faults[step] == words {
 		return
 	}
 	if p.faults == nil {
-		p.faults = map[string]string{}
+		p.faults = map[sealed.Step]string{}
 	}
 	if len(p.faults) == 0 {
 		p.since = time.Now()
 	}
-	p.faults[op] = words
+	p.faults[step] = words
 	r.unhealthy[p] = struct{}{}
 	r.logger.Warn("Windows of a tenant cannot be committed; they are kept and tried again",
-		zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)), zap.String("operation", op), zap.Error(err))
+		zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)), zap.String("operation", string(step)), zap.Error(err))
 	r.health()
 }
 
 // mend notes that steps of the partition went through.
-func (r *Runtime) mend(p *part, ops ...string) {
+func (r *Runtime) mend(p *part, steps ...sealed.Step) {
 	if len(p.faults) == 0 {
-		p.cold = false
 		return
 	}
-	for _, op := range ops {
-		delete(p.faults, op)
+	for _, step := range steps {
+		delete(p.faults, step)
 	}
 	if len(p.faults) > 0 {
 		return
 	}
-	p.cold = false
 	delete(r.unhealthy, p)
-	r.inLine = append(r.inLine, r.deferred...)
-	r.deferred = nil
+	r.lines.ready = append(r.lines.ready, r.lines.failing...)
+	r.lines.failing = nil
 	r.logger.Info("Windows of a tenant can be committed again",
 		zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)))
 	r.health()
 }
 
-// storageFault notes whether a kind of call to the WAL's storage goes through.
-func (r *Runtime) storageFault(op string, err error) {
-	old, ok := r.storage[op]
+// storageFault notes whether a kind of call to the queue's storage goes through.
+func (r *Runtime) storageFault(step sealed.Step, err error) {
+	old, ok := r.storage[step]
 	switch {
 	case err == nil && !ok, err != nil && old == err.Error():
 		return
 	case err == nil:
-		delete(r.storage, op)
+		delete(r.storage, step)
 		if len(r.storage) == 0 {
-			r.logger.Info("The WAL's storage answers again")
+			r.logger.Info("The queue's storage answers again")
 		}
 	default:
-		r.storage[op] = err.Error()
-		r.logger.Error("The WAL's storage does not answer; what is sealed is still committed",
-			zap.String("operation", op), zap.Error(err))
+		r.storage[step] = err.Error()
+		r.logger.Error("The queue's storage does not answer; what is sealed is still committed",
+			zap.String("operation", string(step)), zap.Error(err))
 	}
 	r.health()
+}
+
+// storageRetried notes that a call to the queue's storage went wrong and is made
+// again.
+func (r *Runtime) storageRetried(step sealed.Step, err error) {
+	r.storageFault(step, err)
+	r.opt.Observer.Retried(step, "", "")
 }
 
 // health tells the observer what cannot go on, when that changed.
@@ -96,12 +102,16 @@ func (r *Runtime) health() {
 	var err error
 	switch {
 	case len(r.storage) > 0:
-		op := slices.Min(slices.Collect(maps.Keys(r.storage)))
-		err = fmt.Errorf("%s in the WAL's storage: %s", op, r.storage[op])
+		step := slices.Min(slices.Collect(maps.Keys(r.storage)))
+		err = fmt.Errorf("%s in the queue's storage: %s", step, r.storage[step])
 	case len(r.unhealthy) > 0:
 		err = r.worst()
 	}
-	if text := errorText(err); text != r.told {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if text != r.told {
 		r.told = text
 		r.opt.Observer.Health(err)
 	}
@@ -115,18 +125,11 @@ func (r *Runtime) worst() error {
 			pick = p
 		}
 	}
-	for _, op := range []string{"open lake", "read head", "encode", "upload", "commit"} {
-		if words, ok := pick.faults[op]; ok {
+	for _, step := range []sealed.Step{sealed.OpenLake, sealed.ReadHead, sealed.Encode, sealed.Upload, sealed.Commit, sealed.Trim} {
+		if words, ok := pick.faults[step]; ok {
 			return fmt.Errorf("%d partitions wait, tenant %q signal %s for %s: %s",
-				len(r.unhealthy), pick.tenant, pick.signal, op, words)
+				len(r.unhealthy), pick.tenant, pick.signal, step, words)
 		}
 	}
 	return errors.New("partitions wait")
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // kv is a lease store that can be copied.
 type kv struct {
 	mu      sync.Mutex
 	writes  int
-	records map[string]leaseextension.Record
+	records map[string]lease.Record
 	fault   func() (before, after error) // of every Put; nil for none
 }
 
@@ -32,12 +32,12 @@ func (s *kv) copy() *kv {
 	return &kv{writes: s.writes, records: maps.Clone(s.records)}
 }
 
-func (s *kv) Get(_ context.Context, key string) (leaseextension.Record, error) {
+func (s *kv) Get(_ context.Context, key string) (lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.records[key]
 	if !ok {
-		return leaseextension.Record{}, leaseextension.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	return r, nil
 }
@@ -53,10 +53,10 @@ func (s *kv) Put(_ context.Context, key string, value []byte, ifRevision string)
 		}
 	}
 	if s.records[key].Revision != ifRevision {
-		return "", leaseextension.ErrConflict
+		return "", lease.ErrConflict
 	}
 	s.writes++
-	r := leaseextension.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
+	r := lease.Record{Key: key, Value: slices.Clone(value), Revision: fmt.Sprint(s.writes)}
 	s.records[key] = r
 	return r.Revision, after
 }
@@ -65,16 +65,16 @@ func (s *kv) Delete(_ context.Context, key, ifRevision string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.records[key].Revision != ifRevision {
-		return leaseextension.ErrConflict
+		return lease.ErrConflict
 	}
 	delete(s.records, key)
 	return nil
 }
 
-func (s *kv) List(_ context.Context, prefix string) ([]leaseextension.Record, error) {
+func (s *kv) List(_ context.Context, prefix string) ([]lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []leaseextension.Record
+	var out []lease.Record
 	for _, k := range slices.Sorted(maps.Keys(s.records)) {
 		if strings.HasPrefix(k, prefix) {
 			out = append(out, s.records[k])

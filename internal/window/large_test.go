@@ -35,8 +35,8 @@ func TestManyFailingPartitionsStayWithinTheLimit(t *testing.T) {
 		}
 		require.NoError(t, p.wal.Append(t.Context(), recs...))
 		time.Sleep(2 * time.Minute)
-		_, peak := p.budget.usage()
-		assert.LessOrEqual(t, peak, p.budget.limit)
+		_, peak := p.budget.Usage()
+		assert.LessOrEqual(t, peak, p.budget.Limit())
 		w.bucket.Script(nil)
 		p.quiet()
 		p.shutdown()
@@ -182,10 +182,9 @@ func TestWindowsThatWaitAreBounded(t *testing.T) {
 			want = append(want, id)
 			time.Sleep(3 * time.Second)
 		}
-		assert.LessOrEqual(t, p.budget.windowsHeld(), int64(110_000))
-		waiting := 0
-		p.do(func() { waiting = len(p.parts[key{"acme", "logs"}].queue) })
-		assert.InDelta(t, 100_000/(windowBytes+refBytes), waiting, 10)
+		assert.LessOrEqual(t, p.windowsHeld(), int64(110_000))
+		assert.Equal(t, 1, p.Stats().Behind, "what comes is left in the queue")
+		assert.Zero(t, p.wal.Stats().UnreadEntries, "and nobody has to wait for that")
 		w.bucket.Script(nil)
 		time.Sleep(time.Hour)
 		p.quiet()

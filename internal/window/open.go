@@ -1,194 +1,297 @@
 package window
 
 import (
-	"errors"
+	"maps"
+	"math"
+	"slices"
+	"time"
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/window/memory"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
-// ref is an entry of the WAL, whether its payload is held or not.
-type ref struct {
-	seq     uint64
-	stamp   int64
-	segment uint64
-	size    uint32 // of the payload, bytes
-	items   uint32
+// openWindow takes records until it is sealed. What the rules look at is up to
+// date whenever the loop asks them.
+type openWindow struct {
+	flush.Window
+	to      *destination
+	target  Target
+	encoder *encode.Encoder
+	pin     *pin // it rebuilds a window that an earlier process sealed; nil for none
+
+	first   sealed.Position
+	units   []*sealed.Unit
+	entries int
+	refs    memory.Share // that references are held in
+
+	data                     int64 // that the units hold, bytes
+	encodedRaw, encodedBytes int64 // encodedRaw of Raw are encoded, to encodedBytes
 }
 
-// What an entry costs in memory beside its payload: its ref until its window is
-// committed, and while the payload is held, the frame that the WAL gave it in.
-const (
-	refBytes = 64
-	// windowBytes is what a window costs beside its refs and data until it is
-	// committed.
-	windowBytes = 1024
-	hotBytes    = 128
-)
-
-// cost is what the entry's payload costs while it is held.
-func (f ref) cost() int64 { return int64(f.size) + hotBytes }
-
-// unit is a run of entries of one window that is encoded in one call. Where one
-// ends depends on its records alone, so a rebuilt window has the same units.
-//
-// Its records are held as payloads, or encoded, or not at all (cold): then they
-// are read from the WAL again.
-type unit struct {
-	refs     []ref
-	raw      int64
-	items    int64
-	payloads [][]byte // as refs; nil when cold or encoded
-	encoded  bool
-	staged   encode.Staged
-	rejected []rejected // what does not decode; set with staged
-	held     int64      // bytes of the budget that all of these hold
-	full     bool
-	busy     bool // the loop has it encoded; nobody else touches it
+// destination is the commit log that windows of a partition go to.
+type destination struct {
+	origin
+	sealed.Destination
+	ends   map[string]int64 // per writer up to where the log has its records
+	sealed map[string]int64 // per writer up to where windows are sealed for the log
 }
 
-// rejected is an entry, or some records of one, that has no place in the
-// window.
-type rejected struct {
-	ref
-	record  int    // number of the first of them in the entry, from 1; 0 = the whole entry
-	records int64  // how many they are
-	payload []byte // a request of them; nil if it is not to be had
-	err     error
-}
-
-func (u *unit) hot() bool { return u.payloads != nil }
-
-// cost is what the unit costs when its payloads are held.
-func (u *unit) cost() int64 { return u.raw + int64(len(u.refs))*hotBytes }
-
-// bulky says that the unit is so much larger encoded than it was raw that it is
-// not worth its memory: the smallest object has some 7 kB.
-func (u *unit) bulky() bool { return u.encoded && u.held > u.cost()+u.cost()/16 }
-
-// add appends an entry and says how much data of the budget it gave back: a
-// unit is hot or cold as a whole, and its extent must not depend on that.
-func (u *unit) add(e entry, spec encode.Spec) (freed int64) {
-	switch {
-	case e.payload == nil:
-		freed = u.cool()
-	case len(u.refs) > 0 && !u.hot():
-		freed = e.cost()
-	default:
-		u.payloads = append(u.payloads, e.payload)
-		u.held += e.cost()
+func newDestination(o origin, l *lake.Lake, log Log) *destination {
+	return &destination{
+		origin: o, Destination: sealed.Destination{Lake: l, Log: log}, ends: map[string]int64{}, sealed: map[string]int64{},
 	}
-	u.refs = append(u.refs, e.ref)
-	u.raw += int64(e.size)
-	u.items += int64(e.items)
-	u.full = u.items >= int64(spec.RowGroupRows) || u.raw >= spec.RowGroupBytes
-	return freed
 }
 
-// cool drops what the unit holds beyond its references and says how many bytes
-// of the budget that gives back.
-func (u *unit) cool() int64 {
-	freed := u.held
-	u.payloads, u.staged, u.rejected, u.encoded, u.held = nil, encode.Staged{}, nil, false, 0
-	return freed
+// after is the end of the writer's last window, committed or sealed.
+func (d *destination) after(writer string) int64 {
+	return max(d.ends[writer], d.sealed[writer])
 }
 
-// encode encodes the payloads, which it lets go, and holds the result.
-func (u *unit) encode(enc *encode.Encoder, b *budget) error {
-	var bad []rejected
-	entries := make([]encode.Entry, 0, len(u.payloads))
-	of := make([]int, 0, len(u.payloads))
-	for i, p := range u.payloads {
-		if p == nil {
-			bad = append(bad, rejected{ref: u.refs[i], records: int64(u.refs[i].items), err: errMissing})
-			continue
+// admit puts e into the partition's open window, sealing that first where a
+// rule says so. The partition is live, and e is its next entry.
+func (r *Runtime) admit(p *part, e *sealed.Entry) {
+	if e.Stamp < p.committed(e.Writer) {
+		r.discard(e)
+		return
+	}
+	if w := p.open; w != nil {
+		next := flush.Next{Writer: e.Writer, Point: e.Position().Point, Sealed: w.pin == nil && p.pinFor(e) != nil}
+		if reason, ends := w.Before(next, r.clock.Now); ends {
+			r.sealBefore(p, reason, p.mayEnd(e))
 		}
-		entries = append(entries, encode.Entry{Payload: p, ReceivedAt: u.refs[i].stamp})
-		of = append(of, i)
 	}
-	staged, err := enc.Stage(entries)
-	if err != nil {
-		return err
+	if p.open == nil {
+		r.open(p, e)
 	}
-	held := staged.Bytes
-	for _, x := range staged.Rejected {
-		r := rejected{ref: u.refs[of[x.Index]], record: x.Record, records: int64(x.Records), payload: x.Payload, err: x.Err}
-		if r.record == 0 {
-			r.records = int64(r.items)
+	u := p.open.add(e)
+	p.open.expect(p.ratio)
+	if u.Full() && u.Hot() {
+		r.stage(p, u)
+	}
+}
+
+// mayEnd is the stamp that the open window must end at or before if e follows.
+func (p *part) mayEnd(e *sealed.Entry) int64 {
+	if e.Writer != p.open.Writer {
+		return math.MaxInt64
+	}
+	return e.Stamp
+}
+
+func (p *part) pinFor(e *sealed.Entry) *pin {
+	for _, q := range p.pins {
+		if q.Holds(e.Writer, e.Stamp) {
+			return q
 		}
-		bad = append(bad, r)
-		held += int64(len(r.payload)) + hotBytes
 	}
-	u.payloads, u.staged, u.rejected, u.encoded = nil, staged, bad, true
-	b.charge(share{data: held - u.held})
-	u.held = held
 	return nil
 }
 
-// errMissing says that an entry was in the WAL when the window took it, and is
-// not any more.
-var errMissing = errors.New("the entry is no longer in the WAL")
-
-// entry is a ref with its writer and, unless it is cold, its payload.
-type entry struct {
-	ref
-	writer  string
-	payload []byte
+// open opens the window that e begins.
+func (r *Runtime) open(p *part, e *sealed.Entry) {
+	w := &openWindow{first: e.Position()}
+	w.Window = flush.Window{Writer: e.Writer, First: w.first.Point, Last: e.Stamp}
+	if q := p.pinFor(e); q != nil {
+		p.pins = slices.DeleteFunc(p.pins, func(other *pin) bool { return other == q })
+		w.pin = q
+		w.Rebuilt = &flush.Bounds{Start: q.Start, End: q.End, Reason: q.Reason}
+		w.target = Target{Lake: q.Lake, Align: q.Align, Spec: q.Spec}
+		w.to = p.dests[origin{q.Sink, q.Lake}]
+	} else {
+		w.target = r.target(p)
+		w.to = p.dests[origin{r.opt.Sink, w.target.Lake}]
+	}
+	w.Limits, w.Until = w.target.Limits, w.target.Align.Until(e.Stamp)
+	w.encoder = r.encoder(w.target.Spec)
+	r.budget.Windows(1)
+	p.open = w
+	r.watch(p)
 }
 
-// openWindow takes records until it is sealed.
-type openWindow struct {
-	writer  string
-	dest    *destination
-	target  Target
-	encoder *encode.Encoder
-	pinned  *pin // it is the rebuilding of a window sealed by an earlier process
-
-	first flush.Point
-	last  int64
-	units []*unit
-	raw   int64
-	held  int64 // data of the budget
-	refs  int   // entries
-	// encodedRaw of raw are encoded, into encodedBytes.
-	encodedRaw, encodedBytes int64
-	staging                  *int // units that the loop has encoded just now
+// target is what a new window of the partition is sealed to.
+func (r *Runtime) target(p *part) Target {
+	t := r.opt.Target(p.tenant, p.signal)
+	if t.Limits == (flush.Limits{}) {
+		t.Limits = r.opt.Limits
+	}
+	t.Limits.TargetSize = min(t.Limits.TargetSize, flush.MaxSize(r.budget.Limit()))
+	// A unit that was dropped must fit the memory to be read back.
+	t.Spec.RowGroupBytes = min(t.Spec.RowGroupBytes, r.budget.Limit()/8)
+	t.Spec = r.shared(t.Spec)
+	return t
 }
 
-// pin is a seal of an earlier process, and its id in the WAL.
-type pin struct {
-	id uint64
-	seal
+// watch has the clock's rules asked for the open window, unless the partition
+// is behind: then its records come from another time than the reader's.
+func (r *Runtime) watch(p *part) {
+	if p.open != nil && !p.behind() {
+		r.policy.Add(p.key, &p.open.Window)
+	}
 }
 
-func (p *pin) holds(writer string, stamp int64) bool {
-	return writer == p.Writer && stamp >= p.Start && stamp < p.End
-}
-
-// add appends an entry and returns the unit it went to, and how many bytes of
-// the budget it gave back.
-func (w *openWindow) add(e entry) (*unit, int64) {
-	if n := len(w.units); n == 0 || w.units[n-1].full {
-		w.units = append(w.units, &unit{})
+// add appends an entry and returns the unit that it went to.
+func (w *openWindow) add(e *sealed.Entry) *sealed.Unit {
+	if n := len(w.units); n == 0 || w.units[n-1].Full() {
+		w.units = append(w.units, &sealed.Unit{})
 	}
 	u := w.units[len(w.units)-1]
-	before := u.held
-	freed := u.add(e, w.target.Spec)
-	w.held += u.held - before
-	w.last = e.stamp
-	w.raw += int64(e.size)
-	w.refs++
-	return u, freed
+	before := u.Held()
+	w.Last = e.Stamp
+	w.Raw += int64(e.Size)
+	w.entries++
+	u.Add(e, &w.target.Spec, &w.refs)
+	w.data += u.Held() - before
+	return u
 }
 
-// sum is the memory that the window holds.
-func (w *openWindow) sum() int64 { return w.held + int64(w.refs)*refBytes + windowBytes }
+// measure adds up what the units hold and are, after one of them changed.
+func (w *openWindow) measure(ratio float64) {
+	w.data, w.encodedRaw, w.encodedBytes = 0, 0, 0
+	for _, u := range w.units {
+		w.data += u.Held()
+		if size, ok := u.Encoded(); ok {
+			w.encodedBytes += size
+			w.encodedRaw += u.Raw()
+		}
+	}
+	w.expect(ratio)
+}
 
-// expected is the size of the object if the window were sealed now. A record
+// expect brings up to date what the rules ask of the window's size. A record
 // that is not encoded counts as ratio of its size.
-func (w *openWindow) expected(ratio float64) int64 {
-	return w.encodedBytes + int64(float64(w.raw-w.encodedRaw)*ratio)
+func (w *openWindow) expect(ratio float64) {
+	w.Held = w.data + w.refs.Refs() + memory.WindowBytes
+	w.Expected = w.encodedBytes + int64(float64(w.Raw-w.encodedRaw)*ratio)
 }
 
-// period says which records may share the window.
-func (w *openWindow) period() int64 { return w.target.Align.Period(w.first.Time) }
+// busy says that a goroutine encodes one of the window's units.
+func (w *openWindow) busy() bool {
+	return slices.ContainsFunc(w.units, (*sealed.Unit).Busy)
+}
+
+// cool drops what the window holds beyond its references.
+func (w *openWindow) cool(ratio float64) (freed int64) {
+	for _, u := range w.units {
+		freed += u.Cool()
+	}
+	w.measure(ratio)
+	return freed
+}
+
+// stage has a full unit of the open window encoded, so that a record that is
+// held costs its encoded size from then on.
+func (r *Runtime) stage(p *part, u *sealed.Unit) {
+	w := p.open
+	if w.encoder == nil {
+		return
+	}
+	cost := u.Held()
+	r.staging += cost
+	r.work(r.flusher.Staging(w.encoder, u, func(err error) {
+		r.staging -= cost
+		if size, ok := u.Encoded(); err == nil && ok {
+			p.learn(size, u.Raw())
+			sealed.CoolBulky([]*sealed.Unit{u})
+		}
+		w.measure(p.ratio)
+		r.staged(p)
+	}))
+}
+
+// staged goes on with a partition after one of its units was encoded.
+func (r *Runtime) staged(p *part) {
+	if p.state == restarting {
+		r.restart(p)
+		return
+	}
+	r.line(p)
+}
+
+// grown seals the partition's open window if it is full. All records of a stamp
+// are in it.
+func (r *Runtime) grown(p *part) {
+	if p.open != nil && p.open.Full() {
+		r.seal(p, flush.Size)
+	}
+}
+
+// seal ends the partition's open window behind its last record.
+func (r *Runtime) seal(p *part, reason flush.Reason) {
+	next := p.open.Last + 1
+	if len(p.taken) > 0 && !p.behind() {
+		next = max(next, r.clock.Safe.Time)
+	}
+	r.sealBefore(p, reason, next)
+}
+
+// sealBefore ends the partition's open window at or before next, the stamp that
+// its next record has at least. If the bucket has an object under these bounds
+// that holds something else, the window ends a little later; it stays open if
+// it cannot.
+func (r *Runtime) sealBefore(p *part, reason flush.Reason, next int64) {
+	w := p.open
+	end := w.Last + 1
+	if w.pin != nil {
+		end = w.pin.End
+	} else {
+		for p.isTaken(w, end) && end < next {
+			end++
+		}
+		if p.isTaken(w, end) {
+			return
+		}
+	}
+	p.open = nil
+	r.policy.Remove(p.key)
+	p.queue = append(p.queue, w.seal(p, reason, end))
+	w.to.sealed[w.Writer] = end
+	r.stands(p)
+	r.line(p)
+}
+
+func (p *part) isTaken(w *openWindow, end int64) bool {
+	_, ok := p.taken[bounds{w.Writer, w.First.Time, end}]
+	return ok
+}
+
+// seal returns the window with its bounds decided.
+func (w *openWindow) seal(p *part, reason flush.Reason, end int64) *flushing {
+	s := &sealed.Window{
+		Seal: sealed.Seal{
+			Version: sealed.SealVersion, Sink: w.to.sink, Tenant: p.tenant, Signal: p.signal,
+			Writer: w.Writer, After: w.to.after(w.Writer), Start: w.First.Time, End: end, Reason: reason,
+			Lake: w.target.Lake, Align: w.target.Align, Spec: w.target.Spec,
+		},
+		To: w.to.Destination, Units: w.units, Raw: w.Raw, First: w.first, Entries: w.entries, Refs: w.refs,
+		Encoder: w.encoder, SealedAt: time.Now(),
+	}
+	f := &flushing{window: s, to: w.to}
+	if w.pin != nil {
+		s.Seal = w.pin.Seal
+		f.durable = sealed.Rebuilt(s, w.pin.id)
+	}
+	return f
+}
+
+// discard forgets an entry that is committed already, and has it trimmed.
+func (r *Runtime) discard(e *sealed.Entry) {
+	e.Hold.Release()
+	r.discards = append(r.discards, e.Seq)
+}
+
+// writersOf are the writers that a log is asked about: those of earlier
+// processes from number first on, and this one's. A head forgets a writer if
+// others come and go.
+func (r *Runtime) writersOf(p *part, first int) []string {
+	ids := map[string]struct{}{r.opt.Queue.Writer(): {}}
+	for _, w := range r.writers[min(first, len(r.writers)):] {
+		ids[w.id] = struct{}{}
+	}
+	for _, q := range p.pins {
+		ids[q.Writer] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(ids))
+}

@@ -57,6 +57,7 @@ func newStory(t *testing.T, seed uint64) *story {
 		t: t, r: rand.New(rand.NewPCG(seed, 0)), w: newWorld(t), disks: []*disk{newDisk()},
 		acked: map[string][]string{}, maybe: map[string][]string{},
 	}
+	s.w.turns = seed%2 == 0
 	s.lives = []*process{s.life(s.disks[0])}
 	return s
 }

@@ -3,15 +3,14 @@ package window
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/internal/flush"
-	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
+	"github.com/s3window/s3window/internal/window/memory"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 // transit are the groups that the reader has taken from the queue and the loop
@@ -44,7 +43,7 @@ func (t *transit) turnBack() {
 	t.at = t.at[:len(t.at)-1]
 }
 
-// safe is the point of the WAL before which the loop has seen every record.
+// safe is the point of the queue before which the loop has seen every record.
 func (r *Runtime) safe() flush.Point {
 	r.transit.mu.Lock()
 	defer r.transit.mu.Unlock()
@@ -55,9 +54,16 @@ func (r *Runtime) safe() flush.Point {
 	return flush.Point{Time: s.Time, Segment: s.Segment}
 }
 
-// read is the reader. It takes group after group as the memory budget admits
+// unread says that the queue has entries that the loop has not seen.
+func (r *Runtime) unread() bool {
+	r.transit.mu.Lock()
+	defer r.transit.mu.Unlock()
+	return len(r.transit.at) > 0 || r.opt.Queue.Reach(r.seen+1, math.MaxUint64).Entries > 0
+}
+
+// readAll is the reader. It takes group after group as the memory budget admits
 // it, and hands each to the loop whole, so that windows are cut between stamps.
-func (r *Runtime) read(ctx context.Context) {
+func (r *Runtime) readAll(ctx context.Context) {
 	for tries := 0; ; {
 		err := r.readGroup(ctx)
 		if err == nil {
@@ -67,8 +73,8 @@ func (r *Runtime) read(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, wal.ErrClosed) {
 			break
 		}
-		r.post(func() { r.storageFault("read", err) })
-		if !r.pause(ctx, tries) {
+		r.post(func() { r.storageRetried(sealed.ReadQueue, err) })
+		if !sealed.Pause(ctx, r.opt.Retry.delay(tries)) {
 			break
 		}
 		tries++
@@ -81,117 +87,87 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	charged := share{data: g.Bytes + int64(g.Entries)*hotBytes, refs: int64(g.Entries) * refBytes}
-	if err := r.budget.acquire(ctx, charged, false); err != nil {
+	hold, err := r.admitted(ctx, g.Bytes, g.Entries)
+	if err != nil {
 		return err
 	}
 	r.transit.enter(flush.Point{Time: g.Stamp, Segment: g.Segment})
 	entries, err := r.opt.Queue.Read(ctx)
 	if err != nil {
 		r.transit.turnBack()
-		r.budget.charge(share{data: -charged.data, refs: -charged.refs})
+		hold.Release()
 		return err
 	}
 	r.post(func() {
-		r.accept(entries, charged)
+		r.accept(g, entries, hold)
 		r.transit.arrive()
 	})
 	return nil
 }
 
-// accept takes the entries of a group. Their share of the budget is charged.
-func (r *Runtime) accept(entries []wal.Entry, charged share) {
-	need := share{refs: int64(len(entries)) * refBytes}
-	for i := range entries {
-		need.data += int64(len(entries[i].Payload)) + hotBytes
-	}
-	r.budget.charge(share{data: need.data - charged.data, refs: need.refs - charged.refs})
-	r.storageFault("read", nil)
+// accept takes the entries of a group, which are held in hold.
+func (r *Runtime) accept(g wal.Group, entries []wal.Entry, hold memory.Share) {
+	r.storageFault(sealed.ReadQueue, nil)
+	r.seen = max(r.seen, g.Last)
+	resize(&hold, entries)
 	if len(entries) == 0 {
 		return
 	}
-	r.advance(flush.Point{Time: entries[0].Stamp, Segment: entries[0].Segment})
-	r.touched = r.touched[:0]
+	r.clock = flush.Clock{Safe: flush.Point{Time: g.Stamp, Segment: g.Segment}, Now: r.opt.Queue.Now()}
+	r.advance()
 	for i := range entries {
-		r.take(&entries[i])
+		r.take(&entries[i], &hold)
 	}
+	r.taken()
+}
+
+// resize holds what the entries cost, which was an upper bound before.
+func resize(hold *memory.Share, entries []wal.Entry) {
+	n := int64(len(entries))
+	hold.Resize(sizeOf(entries)+n*sealed.EntryBytes, n*memory.RefBytes)
+}
+
+// taken is called when all records of a stamp were taken.
+func (r *Runtime) taken() {
 	for _, p := range r.touched {
 		p.touched = false
 		r.grown(p)
 	}
-}
-
-// grown takes notice of a partition that has all records of a stamp.
-func (r *Runtime) grown(p *part) {
-	if w := p.open; w != nil && w.pinned == nil && w.expected(p.ratio) >= r.size(w) {
-		r.seal(p, flush.Size)
-	}
-	r.report(p)
+	r.touched = r.touched[:0]
 }
 
 // take hands one entry to its partition.
-func (r *Runtime) take(e *wal.Entry) {
-	p := r.part(key{e.Tenant, partition.Signal(e.Signal)})
-	if !p.touched {
-		p.touched = true
-		r.touched = append(r.touched, p)
+func (r *Runtime) take(e *wal.Entry, hold *memory.Share) {
+	p := r.part(keyOf(e.Tenant, e.Signal))
+	in := entryOf(e, hold)
+	switch {
+	case in.Stamp < p.want.DropBefore:
+		r.drop(p, &in)
+	case p.behind() && !p.joining():
+		in.Hold.Release() // a scan brings it
+	case p.want.Parked:
+		r.fallBehind(p, in.Position())
+		in.Hold.Release()
+	case p.state == live && !p.behind():
+		r.touch(p)
+		r.admit(p, &in)
+	default:
+		p.waiting = append(p.waiting, in)
+		r.recover(p)
 	}
-	in := entry{
-		ref: ref{
-			seq: e.Seq, stamp: e.Stamp, segment: e.Segment,
-			size: uint32(len(e.Payload)), items: uint32(e.Items),
+}
+
+// entryOf returns the entry with the part of hold that it is held in.
+func entryOf(e *wal.Entry, hold *memory.Share) sealed.Entry {
+	in := sealed.Entry{
+		Ref: sealed.Ref{
+			Seq: e.Seq, Stamp: e.Stamp, Segment: e.Segment, Size: uint32(len(e.Payload)), Items: uint32(e.Items),
 		},
-		writer: e.Writer, payload: e.Payload,
+		Writer: e.Writer, Payload: e.Payload,
 	}
-	if in.payload == nil {
-		in.payload = []byte{}
+	if in.Payload == nil {
+		in.Payload = []byte{}
 	}
-	if p.known {
-		r.admit(p, in)
-		return
-	}
-	r.wait(p, in)
-}
-
-// wait keeps an entry until the partition's heads are read.
-func (r *Runtime) wait(p *part, e entry) {
-	if p.cold && e.payload != nil {
-		r.budget.release(e.cost())
-		e.payload = nil
-	}
-	if e.payload != nil {
-		p.waitHeld += e.cost()
-	}
-	p.waiting = append(p.waiting, e)
-	r.recover(p)
-}
-
-// pause waits before try number tries+1; false if ctx ended.
-func (r *Runtime) pause(ctx context.Context, tries int) bool {
-	t := time.NewTimer(r.opt.Retry.delay(tries))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// persist repeats a call to the WAL's storage until it succeeds or ctx ends.
-func (r *Runtime) persist(ctx context.Context, op string, call func() error) error {
-	for tries := 0; ; tries++ {
-		err := call()
-		if err == nil && tries > 0 {
-			r.post(func() { r.storageFault(op, nil) })
-		}
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		r.logger.Debug("Storage call is tried again", zap.String("operation", op), zap.Error(err))
-		r.post(func() { r.storageFault(op, err) })
-		if !r.pause(ctx, tries) {
-			return err
-		}
-	}
+	in.Hold = hold.Split(in.Cost(), memory.RefBytes)
+	return in
 }

@@ -1,17 +1,19 @@
 package window
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 type recorder struct {
 	mu        sync.Mutex
 	committed []Committed
-	retried   map[string]int
+	retried   map[sealed.Step]int
 	fenced    int
 	lost      int
 	health    []error
@@ -23,10 +25,16 @@ func (r *recorder) Committed(c Committed) {
 	r.committed = append(r.committed, c)
 }
 
-func (r *recorder) Retried(op, _ string, _ partition.Signal) {
+func (r *recorder) Retried(step sealed.Step, _ string, _ partition.Signal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.retried[op]++
+	r.retried[step]++
+}
+
+func (r *recorder) retries() map[sealed.Step]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.retried)
 }
 
 func (r *recorder) Fenced(string, partition.Signal) {

@@ -1,54 +1,85 @@
 package window
 
+import (
+	"cmp"
+	"slices"
+
+	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/window/memory"
+)
+
 // relieve makes room when somebody waits for memory, as far as what is being
 // encoded and uploaded will not do that by itself. What partitions hold that do
-// not get on is dropped first, as it can be read from the WAL again; then the
+// not get on is dropped first, as it can be read from the queue again; then the
 // windows that hold the most are sealed.
 func (r *Runtime) relieve() {
-	short := r.budget.short()
-	if short.need == 0 {
-		return
-	}
-	if short.first {
+	short := r.budget.Short()
+	switch {
+	case short.Need == 0:
+	case short.First:
 		// A flush reads its window back and cannot go on without. Whatever holds
 		// memory and is not at work gives way, or both would wait for ever.
-		need := short.need - r.evict(short.need, (*part).stuck)
+		need := short.Need - r.evict(short.Need, (*part).stuck)
 		r.evict(need, func(*part) bool { return true })
-		return
-	}
-	need := short.need - r.coming()
-	if !short.refs && need > 0 {
-		need -= r.evict(need, (*part).stuck)
-	}
-	if need > 0 {
-		for _, d := range r.policy.Largest(need, func(k key) bool { return !r.parts[k].stuck() }) {
-			p := r.parts[d.Key]
-			need -= p.open.sum()
-			r.seal(p, d.Reason)
-		}
-	}
-	if need <= 0 {
-		return
-	}
-	if !short.refs {
-		r.evictPinned(need)
-	}
-	if r.budget.short().need > 0 && r.rebuilding() {
-		r.budget.admit()
+	default:
+		r.relieveReader(short)
 	}
 }
 
-// rebuilding says that only windows of an earlier process are left to wait for:
-// their bounds are decided, so they can be flushed when their last records are
-// read, and not before. What they hold then may be more than references may
+// relieveReader makes room for the reader, or for a scan.
+func (r *Runtime) relieveReader(short memory.Shortage) {
+	need := short.Need - r.coming()
+	if !short.Refs && need > 0 {
+		need -= r.evict(need, (*part).stuck)
+	}
+	need -= r.sealLargest(need)
+	if need <= 0 {
+		return
+	}
+	if short.Refs {
+		r.park(need)
+	} else {
+		r.evictRebuilding(need)
+	}
+	if r.budget.Short().Need > 0 && r.onlyRebuilding() {
+		r.budget.Admit()
+	}
+}
+
+// sealLargest seals the windows that hold the most, of partitions that get on,
+// until need bytes will come free. It returns how many will.
+func (r *Runtime) sealLargest(need int64) (coming int64) {
+	if need <= 0 {
+		return 0
+	}
+	for _, d := range r.policy.Largest(need, func(k key) bool { return !r.parts[k].stuck() }) {
+		p := r.parts[d.Key]
+		coming += p.open.Held
+		r.seal(p, d.Reason)
+	}
+	for _, p := range r.laggards() {
+		if coming >= need {
+			break
+		}
+		if w := p.open; w != nil && w.pin == nil && !p.stuck() {
+			coming += w.Held
+			r.seal(p, flush.Memory)
+		}
+	}
+	return coming
+}
+
+// onlyRebuilding says that only windows of an earlier process are left to wait
+// for: their bounds are decided, so they can be flushed when their last records
+// are read, and not before. What they hold then may be more than references may
 // take, if the memory was larger when they were sealed.
-func (r *Runtime) rebuilding() bool {
+func (r *Runtime) onlyRebuilding() bool {
 	pinned := false
 	for _, p := range r.parts {
 		if p.stuck() {
 			continue
 		}
-		if len(p.queue) > 0 || len(p.waiting) > 0 || p.reading || p.restarting || p.open != nil && p.open.pinned == nil {
+		if len(p.queue) > 0 || len(p.waiting) > 0 || p.state == reading || p.state == restarting || p.open != nil && p.open.pin == nil {
 			return false
 		}
 		pinned = pinned || p.open != nil
@@ -60,25 +91,46 @@ func (r *Runtime) rebuilding() bool {
 func (r *Runtime) coming() int64 {
 	sum := r.staging
 	r.owed(func(p *part) {
-		if p.stuck() {
-			return
-		}
-		for _, w := range p.queue {
-			sum += int64(w.entries)*refBytes + windowBytes
-			switch {
-			case w.progress == uploading:
-				sum += w.held
-			case w.progress == waiting && *w.staging == 0:
-				held, _ := w.heldNow()
-				sum += held
+		if !p.stuck() {
+			for _, f := range p.queue {
+				sum += f.held()
 			}
 		}
 	})
 	return sum
 }
 
+// held is what the window holds that comes free when it is committed, bytes.
+func (f *flushing) held() int64 {
+	sum := f.window.Refs.Refs() + memory.WindowBytes
+	switch {
+	case f.flying():
+		sum += f.flight.held
+	case f.waits():
+		held, _ := f.window.Held()
+		sum += held
+	}
+	return sum
+}
+
+// held is what the partition holds, bytes.
+func (p *part) held() (sum int64) {
+	for _, f := range p.queue {
+		sum += f.held()
+	}
+	if p.open != nil {
+		sum += p.open.Held
+	}
+	for i := range p.waiting {
+		sum += p.waiting[i].Hold.Data() + memory.RefBytes
+	}
+	return sum
+}
+
 // evict drops need bytes, or a little more, of what partitions hold that may be
-// evicted, and says how many. Windows that were sealed are touched first.
+// evicted, and returns how many. Windows that were sealed are touched first. A
+// partition that does not get on falls behind: it takes no entries until it
+// does.
 func (r *Runtime) evict(need int64, may func(*part) bool) (freed int64) {
 	if need <= 0 {
 		return 0
@@ -87,68 +139,88 @@ func (r *Runtime) evict(need int64, may func(*part) bool) (freed int64) {
 		if freed >= need || !may(p) {
 			return
 		}
-		for _, w := range p.queue {
-			if w.progress == waiting && *w.staging == 0 {
-				freed += r.cool(w.units)
+		for _, f := range p.queue {
+			if f.waits() {
+				freed += f.window.Cool()
 			}
 		}
-		p.cold = p.cold || p.stuck()
+		if p.stuck() {
+			r.fallBehind(p, r.next())
+		}
 	})
 	for _, p := range r.parts {
 		if freed >= need {
 			return freed
 		}
-		if (p.open != nil || p.waitHeld > 0) && may(p) {
-			freed += r.coolWaiting(p) + r.coolOpen(p)
-			p.cold = p.cold || p.stuck()
+		if (p.open == nil && len(p.waiting) == 0) || !may(p) {
+			continue
+		}
+		freed += r.leave(p)
+		if p.open != nil && !p.open.busy() {
+			freed += p.open.cool(p.ratio)
+		}
+		if p.stuck() {
+			r.fallBehind(p, r.next())
 		}
 	}
 	return freed
 }
 
-// evictPinned drops what windows of an earlier process hold while they are
+// leave leaves in the queue what waits of the partition, and returns how many
+// bytes of the budget that gave back.
+func (r *Runtime) leave(p *part) int64 {
+	if len(p.waiting) == 0 {
+		return 0
+	}
+	p.scan = nil // what it brings would come before what is left here
+	r.fallBehind(p, p.waiting[0].Position())
+	return p.leaveWaiting()
+}
+
+// evictRebuilding drops what windows of an earlier process hold while they are
 // rebuilt: their bounds are decided, so sealing cannot make them smaller.
-func (r *Runtime) evictPinned(need int64) {
-	for _, p := range r.pinned {
+func (r *Runtime) evictRebuilding(need int64) {
+	for _, p := range r.rebuilding {
 		if need <= 0 {
 			return
 		}
-		if p.open != nil && p.open.pinned != nil {
-			need -= r.coolOpen(p)
+		if p.open != nil && p.open.pin != nil && !p.open.busy() {
+			need -= p.open.cool(p.ratio)
 		}
 	}
 }
 
-func (r *Runtime) cool(units []*unit) (freed int64) {
-	for _, u := range units {
-		if !u.busy {
-			freed += u.cool()
+// park forgets what is remembered of partitions that do not get on, those that
+// hold the most first, until need bytes come free.
+func (r *Runtime) park(need int64) {
+	var stuck []*part
+	for _, p := range r.parts {
+		if p.state == live && p.stuck() && (p.open != nil || len(p.queue) > 0) {
+			stuck = append(stuck, p)
 		}
 	}
-	r.budget.release(freed)
-	return freed
+	slices.SortFunc(stuck, func(a, b *part) int {
+		return cmp.Or(cmp.Compare(b.held(), a.held()), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.signal, b.signal))
+	})
+	for _, p := range stuck {
+		if need <= 0 {
+			return
+		}
+		need -= p.held()
+		r.restart(p)
+	}
 }
 
-func (r *Runtime) coolOpen(p *part) int64 {
-	w := p.open
-	if w == nil || *w.staging > 0 {
-		return 0
+// keepShares has a partition that holds more than half of the memory fall
+// behind while somebody waits for some: what it holds comes free in its own
+// time, and others are read past it meanwhile.
+func (r *Runtime) keepShares() {
+	if r.budget.Short().Need == 0 || len(r.parts) < 2 {
+		return
 	}
-	freed := r.cool(w.units)
-	w.held, w.encodedRaw, w.encodedBytes = 0, 0, 0
-	r.report(p)
-	return freed
-}
-
-func (r *Runtime) coolWaiting(p *part) int64 {
-	freed := p.waitHeld
-	if freed == 0 {
-		return 0
+	for _, p := range r.parts {
+		if p.state == live && !p.behind() && p.held() > r.budget.Limit()/2 {
+			r.fallBehind(p, r.next())
+		}
 	}
-	for i := range p.waiting {
-		p.waiting[i].payload = nil
-	}
-	p.waitHeld = 0
-	r.budget.release(freed)
-	return freed
 }

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
@@ -22,6 +22,7 @@ import (
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,9 +31,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	t      testing.TB
 	bucket *laketest.Memory
-	store  leaseextension.Store
+	store  lease.Store
 	ref    lake.Ref
 	own    map[string]*world // tenants that are filed elsewhere
+	turns  bool              // commits take turns
 }
 
 // of is where the tenant is filed.
@@ -54,7 +56,7 @@ func (w *world) in(ref lake.Ref) *laketest.Memory {
 }
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, bucket: laketest.NewMemory(), store: &kv{records: map[string]leaseextension.Record{}}, ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
+	return &world{t: t, bucket: laketest.NewMemory(), store: &kv{records: map[string]lease.Record{}}, ref: lake.Ref{Bucket: "lake", Prefix: "otel"}}
 }
 
 // settings of one process; zero values are defaults that seal nothing by
@@ -64,6 +66,7 @@ type settings struct {
 	maxAge    time.Duration
 	memory    int64
 	consumers int
+	uploads   int
 	segment   time.Duration
 	spec      encode.Spec
 	step      func(string)
@@ -72,7 +75,9 @@ type settings struct {
 	queue     func(q *wal.WAL) Queue // wraps the queue
 	log       func(l Log) Log        // wraps every commit log
 	grace     time.Duration
-	limits    func(tenant string) flush.Config
+	limits    func(tenant string) flush.Limits
+	backlog   func(tenant string) Backlog
+	volatile  bool
 }
 
 // testSpec uses snappy: zstd coders are pooled with channels, which a bubble of
@@ -86,7 +91,7 @@ type process struct {
 	*Runtime
 	t      testing.TB
 	wal    *wal.WAL
-	leases *leaseextension.Participant
+	leases *lease.Participant
 	seen   *recorder
 	ended  chan struct{}
 	stop   context.CancelFunc
@@ -141,17 +146,17 @@ func (w *world) start(d *disk, s settings) *process {
 		s.grace = 20 * time.Second
 	}
 	if s.limits == nil {
-		s.limits = func(string) flush.Config { return flush.Config{} }
+		s.limits = func(string) flush.Limits { return flush.Limits{} }
 	}
 	if s.log == nil {
 		s.log = func(l Log) Log { return l }
 	}
-	p := &process{t: w.t, wal: q, seen: &recorder{retried: map[string]int{}}, ended: make(chan struct{})}
+	p := &process{t: w.t, wal: q, seen: &recorder{retried: map[sealed.Step]int{}}, ended: make(chan struct{})}
 	holder := "test/" + q.Writer()
-	p.leases = leaseextension.NewLeases(w.store, leaseextension.Options{Holder: holder, TTL: 10 * time.Second})
+	p.leases = lease.NewParticipant(w.store, lease.Options{Holder: holder, TTL: 10 * time.Second})
 	p.Runtime, err = New(Options{
-		Queue: queue, Damage: damage, Sink: "default", Policy: flush.Config{TargetSize: s.target, MaxAge: s.maxAge},
-		Memory: s.memory, Consumers: s.consumers, Grace: s.grace,
+		Queue: queue, Volatile: s.volatile, Damage: damage, Sink: "default", Limits: flush.Limits{TargetSize: s.target, MaxAge: s.maxAge},
+		Memory: s.memory, Encoders: s.consumers, Uploads: s.uploads, Grace: s.grace, Backlog: s.backlog,
 		Retry: Retry{Initial: 100 * time.Millisecond, Max: 2 * time.Second},
 		Target: func(tenant string, _ partition.Signal) Target {
 			return Target{Lake: w.of(tenant).ref, Align: s.align, Spec: s.spec, Limits: s.limits(tenant)}
@@ -164,10 +169,10 @@ func (w *world) start(d *disk, s settings) *process {
 			})), nil
 		},
 		Log: func(l *lake.Lake, id partition.ID) Log {
-			return s.log(commit.New(l, p.leases, id, commit.Options{Holder: holder, Step: s.step,
+			return s.log(commit.New(l, p.leases, id, commit.Options{Turns: w.turns, Holder: holder, Step: s.step,
 				Predecessors: func(h string) bool {
-					for writer := range older {
-						if h == "test/"+writer && h != holder {
+					for _, writer := range older {
+						if h == "test/"+writer.ID && h != holder {
 							return true
 						}
 					}
@@ -178,7 +183,7 @@ func (w *world) start(d *disk, s settings) *process {
 	})
 	require.NoError(w.t, err)
 	if s.data != 0 {
-		p.budget.limit = s.data
+		p.share(s.data)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -200,12 +205,34 @@ func (p *process) do(f func()) {
 // nothing is left behind, in memory or in the WAL.
 func (p *process) quiet() {
 	p.t.Helper()
+	defer func() {
+		if p.t.Failed() {
+			p.dump()
+		}
+	}()
 	eventually(p.t, func() bool { return p.wal.Stats().Entries == 0 })
-	eventually(p.t, func() bool { held, _ := p.budget.usage(); return held == 0 })
-	eventually(p.t, func() bool { return p.budget.windowsHeld() == 0 })
+	eventually(p.t, func() bool { held, _ := p.budget.Usage(); return held == 0 })
+	eventually(p.t, func() bool { return p.windowsHeld() == 0 })
 	eventually(p.t, func() bool { return len(p.wal.Seals()) == 0 })
-	_, peak := p.budget.usage()
-	require.LessOrEqual(p.t, peak, p.budget.limit, "held bytes never exceed the limit")
+	_, peak := p.budget.Usage()
+	require.LessOrEqual(p.t, peak, p.budget.Limit(), "held bytes never exceed the limit")
+}
+
+// dump says how every partition is.
+func (p *process) dump() {
+	p.do(func() {
+		p.t.Logf("seen %d, scanning %+v, short %+v, held %v, lines %+v, wal %+v", p.Runtime.seen, p.scanning, p.budget.Short(), p.budget, p.lines, p.wal.Stats())
+		for k, x := range p.parts {
+			p.t.Logf("%v is %s: cursor %v, %d wait, %d pins, %d queued, settling %d, faults %v, unproven %v, heads %+v, flushes %+v, turn %+v",
+				k, x.state, x.cursor, len(x.waiting), len(x.pins), len(x.queue), x.settling, x.faults, x.unproven, x.heads, x.flushes, x.turn)
+			if x.open != nil {
+				p.t.Logf("  open %+v", x.open.Window)
+			}
+			for _, f := range x.queue {
+				p.t.Logf("  window [%d, %d) %s durable %v uploaded %v flight %+v", f.window.Start, f.window.End, f.window.Reason, f.durable != nil, f.uploaded != nil, f.flight)
+			}
+		}
+	})
 }
 
 // crash ends the process without letting it finish anything.
@@ -275,8 +302,7 @@ func eventually(t testing.TB, f func() bool) {
 var errDown = errors.New("503 SlowDown: the bucket is down")
 
 // windowsHeld is what the windows are counted as.
-func (b *budget) windowsHeld() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.windows
+func (p *process) windowsHeld() int64 {
+	_, _, windows := p.budget.Held()
+	return windows
 }

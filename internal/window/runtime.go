@@ -1,12 +1,10 @@
 package window
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,22 +12,22 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/flush"
+	"github.com/s3window/s3window/internal/window/memory"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
-// maxCalls is how many partitions talk to their commit logs at once: ten
-// thousand connections would serve nobody.
-const maxCalls = 64
+// maxHeads is how many partitions have their heads read at once: ten thousand
+// connections would serve nobody.
+const maxHeads = 64
 
-// Runtime moves the records of one WAL into committed windows. Run runs it
+// Runtime moves the records of one queue into committed windows. Run runs it
 // until Shutdown.
 type Runtime struct {
 	opt     Options
 	logger  *zap.Logger
-	budget  *budget
-	slots   chan struct{} // one per Stage call that may run
-	loads   chan struct{} // one: who reads a cold window back
+	budget  *memory.Budget
+	flusher *sealed.Flusher
 	heads   chan struct{} // one per partition whose heads may be read at once
-	turns   chan struct{} // one per partition that may commit at once
 	events  chan func()   // to be done on the loop
 	full    chan struct{} // somebody waits for memory
 	stop    chan struct{} // closed by Shutdown
@@ -41,27 +39,31 @@ type Runtime struct {
 	cancel  context.CancelFunc
 
 	// Everything below is the loop's alone.
-	workers   int
-	policy    *flush.Policy[key]
-	parts     map[key]*part
-	specs     map[string]encode.Spec // by their JSON, as are encoders
-	encoders  map[string]*encode.Encoder
-	writers   map[string]Origins // earlier writers that left entries or seals
-	pinned    []*part            // with windows that an earlier process sealed
-	pinsDue   int64              // nothing is to be done for them before
-	owing     []*part            // with sealed windows, see owed
-	inLine    []*part            // whose windows wait for the pool, in turn
-	deferred  []*part            // failing ones that wait for a place of their own
-	flights   []*flight
-	active    int // windows in the pool
-	aside     int // windows that do not go through, beside it
+	workers  int
+	policy   *flush.Policy[key]
+	parts    map[key]*part
+	backlog  map[key]owed // of partitions that earlier processes left entries of
+	writers  []earlier    // that left entries or seals, oldest first
+	specs    map[string]encode.Spec
+	encoders map[string]*encode.Encoder
+	seen     uint64      // highest sequence number that the reader has handed over
+	clock    flush.Clock // as of the event that is being handled
+
+	rebuilding []*part // with windows that an earlier process sealed
+	passDue    int64   // nothing is to be done for them before
+	behind     []*part // with entries that are in the queue only, see laggards
+	scanning   *scan   // that is on its way; nil for none
+	scans      backoff // of scans that went wrong
+	owing      []*part // with sealed windows, see owed
+
+	lines     lines // for the pool
 	alarms    alarms
-	touched   []*part  // by the group that is being taken
-	discards  []uint64 // entries to trim: committed before they were read
+	touched   []*part  // by the stamp that is being taken
+	discards  []uint64 // entries to trim: committed before they were read, or dropped
 	trimming  bool
-	staging   int64             // raw bytes that are being encoded on behalf of the loop
-	storage   map[string]string // what the WAL's storage says to calls that do not go through
-	told      string            // the last Health
+	staging   int64 // raw bytes that are being encoded on behalf of the loop
+	storage   map[sealed.Step]string
+	told      string // the last Health
 	unhealthy map[*part]struct{}
 	draining  bool
 }
@@ -71,101 +73,43 @@ func New(opt Options) (*Runtime, error) {
 	if err := opt.validate(); err != nil {
 		return nil, err
 	}
+	opt = opt.withDefaults()
 	r := &Runtime{
-		opt: opt, logger: opt.Logger,
-		slots: make(chan struct{}, opt.encoders()), loads: make(chan struct{}, 1),
-		heads: make(chan struct{}, maxCalls), turns: make(chan struct{}, maxCalls),
+		opt: opt, logger: opt.Logger, heads: make(chan struct{}, maxHeads),
 		events: make(chan func()), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
-		policy: flush.NewPolicy[key](opt.Policy), parts: map[key]*part{},
+		policy: flush.NewPolicy[key](), parts: map[key]*part{}, backlog: map[key]owed{},
 		specs: map[string]encode.Spec{}, encoders: map[string]*encode.Encoder{},
-		writers: map[string]Origins{}, unhealthy: map[*part]struct{}{},
-		storage: map[string]string{}, pinsDue: math.MinInt64, alarms: newAlarms(),
+		unhealthy: map[*part]struct{}{}, storage: map[sealed.Step]string{},
+		passDue: math.MinInt64, alarms: newAlarms(),
 	}
-	r.budget = newBudget(opt.Memory-opt.reserved(), func() {
-		select {
-		case r.full <- struct{}{}:
-		default:
-		}
-	})
 	r.ctx, r.cancel = context.WithCancel(context.Background())
-	if r.opt.Damage == nil {
-		r.opt.Damage = &Damage{}
-	}
-	if r.opt.Step == nil {
-		r.opt.Step = func(string) {}
-	}
-	for writer, info := range opt.Queue.Writers() {
-		if writer == opt.Queue.Writer() {
-			continue
-		}
-		if info == nil { // lost: what the configuration says is the best guess
-			r.writers[writer] = Origins{Sink: opt.Sink}
-			continue
-		}
-		o, err := decodeOrigins(info)
-		if err != nil {
-			return nil, fmt.Errorf("read writer %q of the WAL: %w", writer, err)
-		}
-		r.writers[writer] = o
-	}
-	return r, r.restorePins()
-}
-
-// restorePins gives the seals of earlier processes to their partitions.
-func (r *Runtime) restorePins() error {
-	for _, s := range r.opt.Queue.Seals() {
-		d, err := decodeSeal(s.Value)
-		if err != nil {
-			return fmt.Errorf("read seal %d of the WAL: %w", s.ID, err)
-		}
-		d.Spec = r.shared(d.Spec)
-		p := r.part(key{d.Tenant, d.Signal})
-		p.pins = append(p.pins, &pin{s.ID, d})
-	}
-	for _, p := range r.parts {
-		p.dropTwins()
-		p.sortPins()
-		r.pinned = append(r.pinned, p)
-	}
-	slices.SortFunc(r.pinned, func(a, b *part) int {
-		return cmp.Or(cmp.Compare(a.pins[0].Start, b.pins[0].Start), cmp.Compare(a.tenant, b.tenant), cmp.Compare(a.signal, b.signal))
+	r.flusher = sealed.NewFlusher(sealed.Options{
+		Queue: opt.Queue, Encoders: opt.Encoders, Life: r.ctx, Delay: opt.Retry.delay,
+		Storage: r.storageAnswered,
+		Step:    opt.Step,
 	})
-	return nil
+	r.share(opt.Memory - reserved(opt.Encoders))
+	var err error
+	if r.writers, err = readEarlier(opt.Queue, opt.Sink); err != nil {
+		return nil, err
+	}
+	r.takeBacklog()
+	return r, r.takeSeals()
 }
 
-// dropTwins drops seals that reach into a later one. Their write gave an error
-// and took effect all the same; nothing was uploaded for them, and the process
-// went on with the later one.
-func (p *part) dropTwins() {
-	slices.SortFunc(p.pins, func(a, b *pin) int { return cmp.Compare(b.id, a.id) })
-	kept := p.pins[:0:0]
-	for _, q := range p.pins {
-		if slices.ContainsFunc(kept, func(k *pin) bool { return k.Writer == q.Writer && k.Start < q.End && q.Start < k.End }) {
-			p.drop = append(p.drop, q.id)
-			continue
+// storageAnswered implements sealed.Options.Storage.
+func (r *Runtime) storageAnswered(step sealed.Step, err error) {
+	r.post(func() {
+		if err != nil {
+			r.storageRetried(step, err)
+			return
 		}
-		kept = append(kept, q)
-	}
-	p.pins = kept
+		r.storageFault(step, nil)
+	})
 }
 
-func (p *part) sortPins() {
-	slices.SortFunc(p.pins, func(a, b *pin) int { return cmp.Compare(a.Start, b.Start) })
-}
-
-// part gives the partition under k, made if it is new.
-func (r *Runtime) part(k key) *part {
-	p, ok := r.parts[k]
-	if !ok {
-		p = &part{key: k, ratio: startRatio, dests: map[origin]*destination{}}
-		r.parts[k] = p
-	}
-	p.lastUse = time.Now()
-	return p
-}
-
-// shared gives spec with memory that all specs like it share: thousands of
+// shared returns spec with memory that all specs like it share: thousands of
 // windows may wait, each with its own.
 func (r *Runtime) shared(spec encode.Spec) encode.Spec {
 	name, _ := json.Marshal(spec)
@@ -176,8 +120,8 @@ func (r *Runtime) shared(spec encode.Spec) encode.Spec {
 	return spec
 }
 
-// encoder gives the encoder of spec; windows of one spec share it. It is nil if
-// this version cannot encode to spec.
+// encoder returns the encoder of spec; windows of one spec share it. It is nil
+// if this version cannot encode to spec.
 func (r *Runtime) encoder(spec encode.Spec) *encode.Encoder {
 	name, _ := json.Marshal(spec)
 	if e, ok := r.encoders[string(name)]; ok {
@@ -191,9 +135,22 @@ func (r *Runtime) encoder(spec encode.Spec) *encode.Encoder {
 	return e
 }
 
-// size is the object size to seal w at: what is asked for, as far as a window
-// of that size fits the memory beside its successor.
-func (r *Runtime) size(w *openWindow) int64 { return min(w.target.Limits.TargetSize, r.budget.limit/4) }
+// share sets the memory that windows share, bytes.
+func (r *Runtime) share(data int64) {
+	r.budget = memory.New(data, r.tellFull)
+	r.flusher.Memory = r.budget
+	// Small windows grow when they are encoded, each by its footer.
+	slack := data - r.budget.Usable()
+	r.opt.Uploads = int(min(int64(r.opt.Uploads), max(2, slack/growth)))
+}
+
+// tellFull wakes the loop because somebody waits for memory.
+func (r *Runtime) tellFull() {
+	select {
+	case r.full <- struct{}{}:
+	default:
+	}
+}
 
 // post has f done on the loop. It blocks until the loop takes it.
 func (r *Runtime) post(f func()) { r.events <- f }
@@ -210,4 +167,67 @@ func (r *Runtime) work(job func(ctx context.Context) func()) {
 			then()
 		})
 	}()
+}
+
+// Shutdown seals and commits what is worth it within the grace, gives up the
+// rest, which stays in the queue, and returns when Run has. No record may be
+// appended to the queue any more, and Run must have been called. If ctx ends
+// first the rest is given up at once.
+func (r *Runtime) Shutdown(ctx context.Context) error {
+	r.once.Do(func() { close(r.stop) })
+	select {
+	case <-r.done:
+		return nil
+	case <-ctx.Done():
+	}
+	r.cancel()
+	<-r.done
+	return fmt.Errorf("commit open windows: %w: what is left is in the queue and committed by the next start", ctx.Err())
+}
+
+// owed is what earlier processes left of a partition.
+type owed struct {
+	first   int    // its oldest writer, an index of Runtime.writers
+	stamp   int64  // of its oldest entry
+	last    uint64 // sequence number of its newest entry
+	entries int64
+}
+
+// takeBacklog notes whose entries earlier processes left, without those that
+// the operator wants dropped.
+func (r *Runtime) takeBacklog() {
+	number := map[string]int{}
+	for i, w := range r.writers {
+		number[w.id] = i
+	}
+	for _, b := range r.opt.Queue.Backlog() {
+		k := keyOf(b.Tenant, b.Signal)
+		i, ok := number[b.Writer]
+		if !ok || b.LastStamp < r.opt.Backlog(b.Tenant).DropBefore {
+			continue
+		}
+		o, ok := r.backlog[k]
+		if !ok {
+			o = owed{first: i, stamp: b.FirstStamp}
+		}
+		o.first, o.stamp, o.last = min(o.first, i), min(o.stamp, b.FirstStamp), max(o.last, b.Last)
+		o.entries += b.Entries
+		r.backlog[k] = o
+	}
+}
+
+// read says that nothing of a partition's backlog is unread.
+func (r *Runtime) read(o owed) bool { return r.seen >= o.last }
+
+// now is the time on the queue's clock and how far it is read.
+func (r *Runtime) now() flush.Clock {
+	return flush.Clock{Safe: r.safe(), Now: r.opt.Queue.Now()}
+}
+
+func (r *Runtime) tickEvery() time.Duration {
+	every := r.opt.Tick
+	if every == 0 {
+		every = r.opt.Limits.MaxAge / 10
+	}
+	return min(max(every, 20*time.Millisecond), time.Second)
 }

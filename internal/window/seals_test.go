@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
 	"github.com/s3window/s3window/internal/lake/laketest"
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 // TestSealWrittenTwice has seals take effect whose write gave an error, before
@@ -60,22 +61,15 @@ func TestTwinSeals(t *testing.T) {
 			p.append("acme", fmt.Sprint(i))
 			time.Sleep(time.Second)
 		}
-		var stamps []int64
-		done := make(chan seal)
-		p.events <- func() {
+		var whole sealed.Seal
+		p.do(func() {
 			x := p.parts[key{"acme", "logs"}]
-			for _, u := range x.open.units {
-				for _, f := range u.refs {
-					stamps = append(stamps, f.stamp)
-				}
-			}
-			done <- x.open.seal(x, "age", x.open.last+1, time.Now()).seal
-		}
-		whole := <-done
+			whole = x.open.seal(x, "age", x.open.Last+1).window.Seal
+		})
 		part := whole
-		part.End = stamps[1] + 1
-		for _, s := range []seal{part, whole} {
-			b, err := s.encode()
+		part.End = part.Start + 1500_000 // between the second and the third
+		for _, s := range []sealed.Seal{part, whole} {
+			b, err := s.Encode()
 			require.NoError(t, err)
 			_, err = p.wal.PutSeal(t.Context(), b)
 			require.NoError(t, err)
@@ -122,7 +116,7 @@ func TestEntriesThatComeDuringARestart(t *testing.T) {
 		})
 		p.do(func() {
 			x := p.parts[key{"acme", "logs"}]
-			p.fail(x, "commit", errDown)
+			p.fail(x, sealed.Commit, errDown)
 			p.restart(x)
 		})
 		p.append("acme", "b")

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/s3window/s3window/internal/window/sealed"
 )
 
 type statsBox struct {
@@ -18,28 +20,21 @@ func (r *Runtime) Stats() Stats {
 	r.stats.mu.Lock()
 	defer r.stats.mu.Unlock()
 	s := r.stats.s
-	reserved := r.opt.reserved()
-	held, peak := r.budget.usage()
+	reserved := reserved(r.opt.Encoders)
+	held, peak := r.budget.Usage()
 	s.Held, s.Peak, s.Limit = held+reserved, peak+reserved, r.opt.Memory
 	return s
 }
 
 // snapshot takes the counts for Stats.
 func (r *Runtime) snapshot() {
-	s := Stats{Open: r.policy.Len()}
+	s := Stats{Open: r.policy.Len(), Behind: len(r.laggards())}
 	now := time.Now().UnixMicro()
-	oldest := now
-	if at := r.safe(); at.Time < oldest {
-		oldest = at.Time
-	}
+	oldest := min(now, r.safe().Time)
 	for _, p := range r.parts {
-		for _, w := range p.queue {
-			if w.progress != settling {
-				s.Sealed++
-			}
-		}
-		if t, ok := p.oldest(); ok {
-			oldest = min(oldest, t)
+		s.Sealed += len(p.queue) - p.settling
+		if first, ok := p.oldest(); ok {
+			oldest = min(oldest, first.Time)
 		}
 	}
 	s.Lag = time.Duration(now-oldest) * time.Microsecond
@@ -49,32 +44,31 @@ func (r *Runtime) snapshot() {
 }
 
 // observe tells of a committed window.
-func (r *Runtime) observe(w *sealedWindow) {
-	if w.empty() {
+func (r *Runtime) observe(c *sealed.Committed) {
+	if c.Empty() {
 		return
 	}
-	entries, lost := 0, int64(0)
-	for i, l := range w.result.lost {
-		if i == 0 || l.Seq != w.result.lost[i-1].Seq {
-			entries++
+	tenant, signal := zap.String("tenant", c.Tenant), zap.String("signal", string(c.Signal))
+	if len(c.Lost) > 0 {
+		entries, records := 0, int64(0)
+		for i, l := range c.Lost {
+			if i == 0 || l.Seq != c.Lost[i-1].Seq {
+				entries++
+			}
+			records += l.Records
 		}
-		lost += l.Records
-	}
-	if entries > 0 {
-		r.opt.Observer.Lost(entries, lost, w.Tenant, w.Signal)
-		r.logger.Error("Records do not decode; their window names them as lost, and their bytes are in the quarantine",
-			zap.String("tenant", w.Tenant), zap.String("signal", string(w.Signal)), zap.Int("entries", entries), zap.Int64("records", lost),
-			zap.String("object_key", w.result.lost[0].Key), zap.String("reason", w.result.lost[0].Reason))
+		r.opt.Observer.Lost(entries, records, c.Tenant, c.Signal)
+		r.logger.Error("Records do not decode; their window names them as lost, and their bytes are in the quarantine", tenant, signal,
+			zap.Int("entries", entries), zap.Int64("records", records), zap.String("object_key", c.Lost[0].Key), zap.String("reason", c.Lost[0].Reason))
 	}
 	now := time.Now()
 	r.opt.Observer.Committed(Committed{
-		Tenant: w.Tenant, Signal: w.Signal, Reason: w.Reason, Records: w.result.records,
-		Bytes: w.result.bytes, RawBytes: w.raw, Objects: len(w.result.objects),
-		Replaced: w.result.replaced, Skewed: w.result.skewed, Refiled: w.result.refiled,
-		Flush: w.uploadedAt.Sub(w.sealedAt), Commit: now.Sub(w.uploadedAt),
+		Tenant: c.Tenant, Signal: c.Signal, Reason: c.Reason, Records: c.Records,
+		Bytes: c.Bytes, RawBytes: c.Raw, Objects: len(c.Objects),
+		Replaced: c.Replaced, Skewed: c.Skewed, Refiled: c.Refiled,
+		Flush: c.At.Sub(c.SealedAt), Commit: now.Sub(c.At),
 	})
-	r.logger.Info("Window committed",
-		zap.String("tenant", w.Tenant), zap.String("signal", string(w.Signal)), zap.String("reason", string(w.Reason)),
-		zap.Int64("records", w.result.records), zap.Int64("bytes", w.result.bytes), zap.Int("objects", len(w.result.objects)),
-		zap.Int64("start", w.Start), zap.Int64("end", w.End))
+	r.logger.Info("Window committed", tenant, signal, zap.String("reason", string(c.Reason)),
+		zap.Int64("records", c.Records), zap.Int64("bytes", c.Bytes), zap.Int("objects", len(c.Objects)),
+		zap.Int64("start", c.Start), zap.Int64("end", c.End))
 }

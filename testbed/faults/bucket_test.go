@@ -131,7 +131,7 @@ func TestOutageAtFullLoad(t *testing.T) {
 	}
 	const limitMiB = 120
 	r := prepare(t, "the bucket is down at "+atRate+", memory_limit_mib 120", "yaml:exporters::s3window::memory_limit_mib: 120",
-		"yaml:exporters::s3window::flush::target_size_mib: 16")
+		"yaml:exporters::s3window::flush::target_size_mib: 10")
 	r.c.S3 = r.Server.Endpoint
 	r.c.Start()
 	r.sending = r.Send(load.Options{Rate: rate, Senders: 8, Records: 200, BodyBytes: 300, Tenants: tenants(40)}, r.c)

@@ -1,10 +1,12 @@
 package s3test
 
 import (
+	"cmp"
 	"context"
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,13 +26,15 @@ type Action int
 
 // The actions. "Took effect" means that the server got the whole request.
 const (
-	Pass       Action = iota // forward, after Rule.Delay
-	Answer                   // answer Rule.Status and Rule.Code without forwarding
-	Cut                      // forward Rule.Bytes of the request's body, then cut both connections
-	LoseAnswer               // forward; when it took effect, cut the client's connection
-	CutAnswer                // forward; cut the client's connection after Rule.Bytes of the answer's body
-	Hang                     // read nothing, answer nothing, until the client or the proxy ends
-	HangAnswer               // forward; when it took effect, hang
+	Pass        Action = iota // forward, after Rule.Delay
+	Answer                    // answer Rule.Status and Rule.Code without forwarding
+	Cut                       // forward Rule.Bytes of the request's body, then cut both connections
+	LoseAnswer                // forward; when it took effect, cut the client's connection
+	CutAnswer                 // forward; cut the client's connection after Rule.Bytes of the answer's body
+	Hang                      // read nothing, answer nothing, until the client or the proxy ends
+	HangAnswer                // forward; when it took effect, hang
+	Forge                     // answer Rule.Status, Rule.Header and Rule.Body without forwarding, as a proxy of bad manners does
+	ForgeAnswer               // forward; when it took effect, answer like Forge
 )
 
 // Rule says which requests are broken, and how. The first rule that matches a
@@ -44,9 +48,12 @@ type Rule struct {
 
 	Do     Action
 	Delay  time.Duration // before anything else
-	Status int           // of Answer
+	Status int           // of Answer, Forge and ForgeAnswer; 0 = 200
 	Code   string        // S3 error code of Answer; empty = the usual one of Status
 	Bytes  int64         // of Cut and CutAnswer
+	Weaken bool          // Pass makes the ETag of the answer a weak one, as a proxy does that compresses
+	Header http.Header   // of Forge and ForgeAnswer
+	Body   string        // of Forge and ForgeAnswer
 }
 
 // Request is what the proxy saw of a request.
@@ -158,6 +165,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rule.Do {
 	case Pass:
+		if rule.Weaken {
+			w = &weakWriter{ResponseWriter: w}
+		}
 		p.forward(w, r)
 	case Answer:
 		answer(w, r, rule)
@@ -176,6 +186,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.hang(r)
 	case Hang:
 		p.hang(r)
+	case Forge:
+		forge(w, r, rule)
+	case ForgeAnswer:
+		p.forward(discard{}, r)
+		forge(w, r, rule)
 	}
 }
 
@@ -248,6 +263,15 @@ func answer(w http.ResponseWriter, r *http.Request, rule Rule) {
 	if r.Method != http.MethodHead {
 		fmt.Fprintf(w, "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>broken by a test</Message></Error>", code)
 	}
+}
+
+// forge answers what the rule says. The body is read first, so that the client
+// sees the answer and not a reset.
+func forge(w http.ResponseWriter, r *http.Request, rule Rule) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	maps.Copy(w.Header(), rule.Header)
+	w.WriteHeader(cmp.Or(rule.Status, http.StatusOK))
+	_, _ = io.WriteString(w, rule.Body)
 }
 
 func usualCode(status int) string {

@@ -39,6 +39,16 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// weakWriter passes an answer on with a weak ETag.
+type weakWriter struct{ http.ResponseWriter }
+
+func (w *weakWriter) WriteHeader(status int) {
+	if etag := w.Header().Get("ETag"); etag != "" {
+		w.Header().Set("ETag", "W/"+etag)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
 // discard is an answer that nobody gets.
 type discard struct{}
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The users of a Kubernetes by their tokens: one who may do everything, and one
-// who may do what a test's Roles say.
+// The users of a Kubernetes by their tokens: one may do everything, the other what
+// a test's Roles say.
 const (
 	KubernetesAdmin = "admin"
 	KubernetesUser  = "collector"

@@ -64,8 +64,8 @@ func give(t testing.TB, dir, name string, content []byte, as *syscall.Credential
 	return path
 }
 
-// postgresDir makes a directory, and says who must run the server in it: not
-// root, whom it refuses.
+// postgresDir makes a directory, and returns the user that must run the server in
+// it, which refuses to run as root.
 func postgresDir(t testing.TB) (dir string, as *syscall.Credential) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "postgres-*")

@@ -20,7 +20,7 @@ type Options struct {
 	Password string
 }
 
-// User is who has the password, where a server has users.
+// User is the user that has the password, where a server has users.
 const User = "probe"
 
 // Etcd starts a cluster of one etcd member.
@@ -44,6 +44,17 @@ func Etcd(t testing.TB, o Options) *Server {
 func NATS(t testing.TB, o Options) *Server {
 	t.Helper()
 	return nats(t, o)
+}
+
+// CoreNATS starts a NATS server without JetStream, in which a test answers in its
+// place.
+func CoreNATS(t testing.TB) *Server {
+	t.Helper()
+	path := binary(t, "nats-server")
+	return start(t, "nats-server", func(address string) spec {
+		host, port, _ := net.SplitHostPort(address)
+		return spec{argv: []string{path, "-a", host, "-p", port}, ready: says("", "INFO ")}
+	})
 }
 
 // NATSCluster starts three NATS servers that form a cluster.

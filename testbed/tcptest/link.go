@@ -12,7 +12,7 @@ import (
 // Action is what a rule does.
 type Action int
 
-// The actions. A piece is what one read of a connection gives; a request that
+// The actions. A piece is what one read of a connection returns; a request that
 // is smaller than 16 KiB and sent at once is one piece.
 const (
 	Pass       Action = iota // forward, after Rule.Delay
@@ -22,7 +22,7 @@ const (
 	LoseAnswer               // forward a piece with the mark; a moment later break the connection in place of its answer
 )
 
-// untilApplied is how long LoseAnswer gives the server to act on a request.
+// untilApplied is how long LoseAnswer waits for the server to act on a request.
 const untilApplied = 100 * time.Millisecond
 
 // Rule says what the network does to everything.
@@ -106,7 +106,7 @@ func (l *Link) cutAll() {
 	}
 }
 
-// await waits until something may pass, and gives the rule for it; false when
+// await waits until something may pass, and returns the rule for it; false when
 // the link is closed.
 func (l *Link) await() (Rule, bool) {
 	for {

@@ -78,7 +78,7 @@ func dial(t *testing.T, l *tcptest.Link) *client {
 	return &client{Conn: c, t: t, lines: bufio.NewReader(c)}
 }
 
-// say sends a line and gives the answer.
+// say sends a line and returns the answer.
 func (c *client) say(line string) (string, error) {
 	_, err := c.Write([]byte(line + "\n"))
 	require.NoError(c.t, err)

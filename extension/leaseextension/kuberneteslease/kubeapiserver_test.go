@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 )
@@ -57,7 +57,7 @@ func grant(t testing.TB, k *servers.Kubernetes) {
 }
 
 // openGroup opens a group of Leases.
-func openGroup(t testing.TB, kubeconfig, group string) leaseextension.Store {
+func openGroup(t testing.TB, kubeconfig, group string) lease.Store {
 	cfg := DefaultConfig()
 	cfg.Namespace, cfg.Kubeconfig, cfg.Group = "default", kubeconfig, group
 	store, err := Open(t.Context(), cfg)
@@ -70,7 +70,7 @@ func TestRealConformance(t *testing.T) {
 	_, kubeconfig := kubernetes(t)
 	leasetest.Run(t, leasetest.RealTime, func(testing.TB) leasetest.Backend {
 		group := "g" + strings.ToLower(rand.Text())
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return openGroup(t, kubeconfig, group) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return openGroup(t, kubeconfig, group) }}
 	})
 }
 
@@ -78,7 +78,7 @@ func TestRealRestart(t *testing.T) {
 	k, kubeconfig := kubernetes(t)
 	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(testing.TB) leasetest.Backend {
 		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return openGroup(t, kubeconfig, "g") },
+			Open:    func(t testing.TB) lease.Store { return openGroup(t, kubeconfig, "g") },
 			Restart: func(testing.TB) { k.Kill(); k.Restart() },
 			TTL:     30 * time.Second, // an API server takes its time to start
 		}
@@ -87,9 +87,9 @@ func TestRealRestart(t *testing.T) {
 
 func TestRealLose(t *testing.T) {
 	k, kubeconfig := kubernetes(t)
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(testing.TB) leasetest.Backend {
+	leasetest.RunOnly(t, leasetest.RealTime, "lease/begins again", func(testing.TB) leasetest.Backend {
 		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return openGroup(t, kubeconfig, "g") },
+			Open: func(t testing.TB) lease.Store { return openGroup(t, kubeconfig, "g") },
 			Lose: func(t testing.TB) {
 				k.Kill()
 				k.Etcd.Kill()
@@ -113,7 +113,7 @@ func TestRealUpdateCreates(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, store.Delete(t.Context(), "a", revision))
 	_, err = store.Put(t.Context(), "a", []byte("y"), revision)
-	require.ErrorIs(t, err, leaseextension.ErrConflict)
+	require.ErrorIs(t, err, lease.ErrConflict)
 	object.UID = ""
 	_, err = store.leases.Update(t.Context(), object, meta.UpdateOptions{})
 	require.NoError(t, err, "the server creates what carries a resource version alone")

@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/api/coordination/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
@@ -37,7 +37,7 @@ func open(t testing.TB, kubeconfig string) *Store {
 func TestConformance(t *testing.T) {
 	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
 		_, kubeconfig := serve(t)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, kubeconfig) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, kubeconfig) }}
 	})
 }
 
@@ -49,7 +49,7 @@ func TestPutDoesNotCreate(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, store.Delete(t.Context(), "a", revision))
 	_, err = store.Put(t.Context(), "a", []byte("y"), revision)
-	require.ErrorIs(t, err, leaseextension.ErrConflict)
+	require.ErrorIs(t, err, lease.ErrConflict)
 	require.Empty(t, server.leases)
 
 	_, err = store.leases.Update(t.Context(), &v1.Lease{ObjectMeta: meta.ObjectMeta{Name: "a", ResourceVersion: "1"}}, meta.UpdateOptions{})
@@ -62,7 +62,7 @@ func TestTLSAndToken(t *testing.T) {
 	defer server.Close()
 	_, err := open(t, kubeconfig(t, server, "secret-token")).Get(t.Context(), "a")
 	require.ErrorContains(t, err, "no token of mine")
-	require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+	require.NotErrorIs(t, err, lease.ErrNotFound)
 	require.NotContains(t, err.Error(), "secret-token")
 
 	other := httptest.NewTLSServer(s)
@@ -92,7 +92,7 @@ func TestWhatIsNoLease(t *testing.T) {
 			damage(object.Annotations)
 			_, err := store.Get(t.Context(), "a")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+			require.NotErrorIs(t, err, lease.ErrNotFound)
 		})
 	}
 	require.NoError(t, store.Delete(t.Context(), "a", revision))
@@ -100,10 +100,10 @@ func TestWhatIsNoLease(t *testing.T) {
 	store.leases = elsewhere(t, kubeconfig).leases
 	_, err = store.Get(t.Context(), "a")
 	require.ErrorContains(t, err, "namespaces")
-	require.NotErrorIs(t, err, leaseextension.ErrNotFound, "a missing namespace is not a missing lease")
+	require.NotErrorIs(t, err, lease.ErrNotFound, "a missing namespace is not a missing lease")
 	_, err = store.Put(t.Context(), "a", []byte("x"), revision)
-	require.NotErrorIs(t, err, leaseextension.ErrConflict)
-	require.NotErrorIs(t, store.Delete(t.Context(), "a", revision), leaseextension.ErrNotFound)
+	require.NotErrorIs(t, err, lease.ErrConflict)
+	require.NotErrorIs(t, store.Delete(t.Context(), "a", revision), lease.ErrNotFound)
 }
 
 func elsewhere(t *testing.T, kubeconfig string) *Store {
@@ -161,7 +161,7 @@ func TestStart(t *testing.T) {
 		if err := ext.Start(t.Context(), componenttest.NewNopHost()); err != nil {
 			return err
 		}
-		lease, err := ext.(leaseextension.Leases).Acquire(t.Context(), "x")
+		lease, err := ext.(lease.Leases).Acquire(t.Context(), "x")
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(t.Context(), nil))
 		return ext.Shutdown(t.Context())

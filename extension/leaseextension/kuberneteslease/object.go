@@ -14,7 +14,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 const (
@@ -40,13 +40,13 @@ func (s *Store) objectName(key string) string {
 // encode makes the object. Its size is bounded by the 256 KiB that Kubernetes
 // allows for annotations.
 func (s *Store) encode(key string, value []byte) *v1.Lease {
-	lease := &v1.Lease{ObjectMeta: meta.ObjectMeta{
+	object := &v1.Lease{ObjectMeta: meta.ObjectMeta{
 		Name: s.objectName(key), Labels: map[string]string{groupLabel: s.group}, Annotations: map[string]string{},
 	}}
-	annotate(lease.Annotations, nameAnnotation, nameBase64Annotation, []byte(key))
-	annotate(lease.Annotations, recordAnnotation, base64Annotation, value)
-	show(lease, value)
-	return lease
+	annotate(object.Annotations, nameAnnotation, nameBase64Annotation, []byte(key))
+	annotate(object.Annotations, recordAnnotation, base64Annotation, value)
+	show(object, value)
+	return object
 }
 
 func annotate(annotations map[string]string, plain, encoded string, value []byte) {
@@ -73,7 +73,7 @@ func annotated(annotations map[string]string, plain, encoded string) ([]byte, er
 }
 
 // show puts the holder into the spec, where kubectl finds it.
-func show(lease *v1.Lease, value []byte) {
+func show(object *v1.Lease, value []byte) {
 	var record struct {
 		Lease *struct {
 			Holder string `json:"holder"`
@@ -83,34 +83,34 @@ func show(lease *v1.Lease, value []byte) {
 	if json.Unmarshal(value, &record) != nil || record.Lease == nil || record.Lease.Holder == "" {
 		return
 	}
-	lease.Spec.HolderIdentity = &record.Lease.Holder
+	object.Spec.HolderIdentity = &record.Lease.Holder
 	if seconds := int32((record.Lease.TTL + 999) / 1000); seconds > 0 {
-		lease.Spec.LeaseDurationSeconds = &seconds
+		object.Spec.LeaseDurationSeconds = &seconds
 	}
 }
 
-func decode(lease *v1.Lease) (leaseextension.Record, error) {
-	key, err := annotated(lease.Annotations, nameAnnotation, nameBase64Annotation)
+func decode(object *v1.Lease) (lease.Record, error) {
+	key, err := annotated(object.Annotations, nameAnnotation, nameBase64Annotation)
 	if err != nil {
-		return leaseextension.Record{}, err
+		return lease.Record{}, err
 	}
-	value, err := annotated(lease.Annotations, recordAnnotation, base64Annotation)
+	value, err := annotated(object.Annotations, recordAnnotation, base64Annotation)
 	if err != nil {
-		return leaseextension.Record{}, err
+		return lease.Record{}, err
 	}
-	if lease.UID == "" || lease.ResourceVersion == "" {
-		return leaseextension.Record{}, errors.New("it has no UID or no resource version")
+	if object.UID == "" || object.ResourceVersion == "" {
+		return lease.Record{}, errors.New("it has no UID or no resource version")
 	}
-	return leaseextension.Record{Key: string(key), Value: value, Revision: revision(lease)}, nil
+	return lease.Record{Key: string(key), Value: value, Revision: revision(object)}, nil
 }
 
-func revision(lease *v1.Lease) string { return string(lease.UID) + "/" + lease.ResourceVersion }
+func revision(object *v1.Lease) string { return string(object.UID) + "/" + object.ResourceVersion }
 
 // parts is the inverse of revision; ErrConflict for what revision never returns.
 func parts(revision string) (uid types.UID, version string, err error) {
 	before, after, found := strings.Cut(revision, "/")
 	if !found || before == "" || after == "" {
-		return "", "", leaseextension.ErrConflict
+		return "", "", lease.ErrConflict
 	}
 	return types.UID(before), after, nil
 }

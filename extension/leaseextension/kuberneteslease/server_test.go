@@ -27,7 +27,7 @@ import (
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
 // apiServer answers requests for the Leases of one namespace as an API server
-// does: one counter gives resource versions, a wrong one is a conflict, an update
+// does: resource versions come from one counter, a wrong one is a conflict, an update
 // must carry one, and an update of a Lease that does not exist creates it unless
 // it carries a UID. Metadata is checked with Kubernetes' own validation.
 type apiServer struct {
@@ -186,6 +186,7 @@ func (s *apiServer) list(r *http.Request) (any, *apierrors.StatusError) {
 	}
 	slices.Sort(names)
 	found := v1.LeaseList{TypeMeta: meta.TypeMeta{Kind: "LeaseList", APIVersion: "coordination.k8s.io/v1"}}
+	found.ResourceVersion = strconv.Itoa(s.version)
 	if limit = min(limit, 20); len(names) > limit {
 		found.Continue, names = names[limit], names[:limit]
 	}

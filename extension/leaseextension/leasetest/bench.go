@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // BenchmarkPut replaces one register over and over, and reports the median and
 // the 99th percentile of what a write takes.
-func BenchmarkPut(b *testing.B, store leaseextension.Store) {
+func BenchmarkPut(b *testing.B, store lease.Store) {
 	b.ReportAllocs()
 	value := slices.Repeat([]byte("x"), 500)
 	revision, err := store.Put(b.Context(), "bench", append(value, 0), "")

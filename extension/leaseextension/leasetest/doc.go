@@ -7,7 +7,11 @@
 //		leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend { … })
 //	}
 //
-// Participants stand for processes: each has its own store over the same
+// and that of a backend with a server that can be killed, wiped and cut off is a
+// Server and its Run. RunForged is for servers over HTTP in whose place something
+// else answers.
+//
+// Participants are the processes of a test: each has its own store over the same
 // registers, and its own Faulty in front of it. Stores that live in the test's
 // process run in a synctest bubble, where hours pass at once.
 package leasetest

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 func faultCases() []testCase {
@@ -27,14 +27,14 @@ func faultCases() []testCase {
 // commitOnce is the life of one lease: read, acquire, save, release. It reports
 // the highest n that was confirmed and the highest that was sent.
 func commitOnce(ctx context.Context, p participant) (confirmed, sent int, err error) {
-	lease, err := p.Acquire(ctx, "x")
+	held, err := p.Acquire(ctx, "x")
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := lease.Save(ctx, counter(1)); err != nil {
+	if err := held.Save(ctx, counter(1)); err != nil {
 		return 0, 1, err
 	}
-	if err := lease.Release(ctx, counter(2)); err != nil {
+	if err := held.Release(ctx, counter(2)); err != nil {
 		return 1, 2, err
 	}
 	return 2, 2, nil
@@ -95,15 +95,15 @@ func (s *suite) faultAt(at int, fault Fault, dies bool) {
 	first.Close()
 
 	second := s.join("second")
-	lease, err := second.Acquire(ctx, "x", leaseextension.WithPredecessors(func(holder string) bool { return holder == "first" }))
+	held, err := second.Acquire(ctx, "x", lease.WithPredecessors(func(holder string) bool { return holder == "first" }))
 	require.NoError(s, err, what)
-	n, err := counted(lease.State())
+	n, err := counted(held.State())
 	require.NoError(s, err, what)
 	require.GreaterOrEqual(s, n, confirmed, what)
 	require.LessOrEqual(s, n, sent, what)
 	require.Zero(s, first.faulty.Deliver(ctx), "late requests of a fenced holder: "+what)
-	require.NoError(s, lease.Save(ctx, counter(n+10)), what)
-	require.NoError(s, lease.Release(ctx, counter(n+20)), what)
+	require.NoError(s, held.Save(ctx, counter(n+10)), what)
+	require.NoError(s, held.Release(ctx, counter(n+20)), what)
 	state, err := second.Read(ctx, "x")
 	require.NoError(s, err, what)
 	require.JSONEq(s, string(counter(n+20)), string(state), what)
@@ -131,10 +131,10 @@ func faultLateCopies(s *suite) {
 	require.NoError(s, second.Release(ctx, nil))
 	s.remove("x")
 	require.Equal(s, 1, p.faulty.Deliver(ctx), "the late creation meets an empty place")
-	third := s.acquire(q, "x") // waits for the TTL: nobody holds the lease that came back
+	third := s.acquire(q, "x") // waits for the TTL: the lease that came back has no holder
 	require.Greater(s, third.Epoch(), second.Epoch())
-	require.ErrorIs(s, second.Save(ctx, nil), leaseextension.ErrLost)
-	require.ErrorIs(s, first.Save(ctx, nil), leaseextension.ErrLost)
+	require.ErrorIs(s, second.Save(ctx, nil), lease.ErrLost)
+	require.ErrorIs(s, first.Save(ctx, nil), lease.ErrLost)
 	require.NoError(s, third.Release(ctx, nil))
 }
 
@@ -142,20 +142,20 @@ func faultLateCopies(s *suite) {
 func faultLateSave(s *suite) {
 	for _, arrives := range []bool{false, true} {
 		p := s.join("p")
-		lease := s.acquire(p, "x")
+		held := s.acquire(p, "x")
 		p.faulty.Always(Delay)
 		limited, cancel := context.WithTimeout(s.Context(), s.TTL/10)
-		err := lease.Save(limited, counter(1))
+		err := held.Save(limited, counter(1))
 		cancel()
 		require.Error(s, err)
-		require.NotErrorIs(s, err, leaseextension.ErrLost)
+		require.NotErrorIs(s, err, lease.ErrLost)
 		p.faulty.Heal()
 		if arrives {
 			require.Equal(s, 1, p.faulty.Deliver(s.Context()), "of several copies one is applied")
 		}
-		require.NoError(s, lease.Save(s.Context(), counter(2)), "arrives: %v", arrives)
+		require.NoError(s, held.Save(s.Context(), counter(2)), "arrives: %v", arrives)
 		require.Zero(s, p.faulty.Deliver(s.Context()))
-		require.NoError(s, lease.Release(s.Context(), nil))
+		require.NoError(s, held.Release(s.Context(), nil))
 		state, err := p.Read(s.Context(), "x")
 		require.NoError(s, err)
 		require.JSONEq(s, string(counter(2)), string(state))
@@ -166,7 +166,7 @@ func faultLateSave(s *suite) {
 func faultRelease(s *suite) {
 	for _, fault := range []Fault{Refuse, Lose} {
 		p := s.join("p")
-		lease := s.acquire(p, "x")
+		held := s.acquire(p, "x")
 		p.faulty.Decide(func(_ int, r Request) Fault {
 			if r.Op == "put" {
 				return fault
@@ -174,14 +174,14 @@ func faultRelease(s *suite) {
 			return Refuse
 		})
 		limited, cancel := context.WithTimeout(s.Context(), s.TTL/10)
-		err := lease.Release(limited, counter(1))
+		err := held.Release(limited, counter(1))
 		cancel()
 		require.Error(s, err)
-		require.NotErrorIs(s, err, leaseextension.ErrLost)
+		require.NotErrorIs(s, err, lease.ErrLost)
 		p.faulty.Heal()
-		require.ErrorIs(s, lease.Save(s.Context(), counter(2)), leaseextension.ErrLost)
-		require.NoError(s, lease.Release(s.Context(), counter(3)), "fault %d", fault)
-		require.Error(s, lease.Context().Err())
+		require.ErrorIs(s, held.Save(s.Context(), counter(2)), lease.ErrLost)
+		require.NoError(s, held.Release(s.Context(), counter(3)), "fault %d", fault)
+		require.Error(s, held.Context().Err())
 		state, err := p.Read(s.Context(), "x")
 		require.NoError(s, err)
 		require.JSONEq(s, string(counter(3)), string(state))
@@ -207,22 +207,22 @@ func faultAbandoned(s *suite) {
 	require.Contains(s, string(s.record("x").Value), `"holder":"p"`)
 
 	asked := time.Now()
-	lease := s.acquire(p, "x")
+	held := s.acquire(p, "x")
 	require.Less(s, time.Since(asked), s.TTL/2)
-	require.NoError(s, lease.Release(s.Context(), nil))
+	require.NoError(s, held.Release(s.Context(), nil))
 }
 
 func faultGone(s *suite) {
 	holder, waiter := s.join("holder"), s.join("waiter")
-	lease := s.acquire(holder, "x")
+	held := s.acquire(holder, "x")
 	acquired := time.Now()
 	_, err := waiter.Read(s.Context(), "x")
 	require.NoError(s, err)
 	holder.faulty.Always(Hang)
 	waiter.faulty.Always(Hang)
 
-	<-lease.Context().Done()
-	require.ErrorIs(s, context.Cause(lease.Context()), leaseextension.ErrExpired)
+	<-held.Context().Done()
+	require.ErrorIs(s, context.Cause(held.Context()), lease.ErrExpired)
 	require.Less(s, time.Since(acquired), s.TTL)
 	_, err = waiter.Acquire(s.Context(), "x")
 	require.Error(s, err)
@@ -234,31 +234,31 @@ func faultGone(s *suite) {
 	taken := s.acquire(waiter, "x")
 	require.Less(s, time.Since(asked), s.TTL/2)
 	holder.faulty.Heal()
-	require.ErrorIs(s, lease.Release(s.Context(), counter(1)), leaseextension.ErrLost)
+	require.ErrorIs(s, held.Release(s.Context(), counter(1)), lease.ErrLost)
 	require.NoError(s, taken.Release(s.Context(), nil))
 }
 
 // faultError expects errors of a store that answers with errors, in time.
 func faultError(s *suite) {
 	p := s.join("p")
-	lease := s.acquire(p, "held")
+	held := s.acquire(p, "held")
 	p.faulty.Always(Refuse)
 	asked := time.Now()
 	_, err := p.Acquire(s.Context(), "x")
 	require.ErrorIs(s, err, ErrInjected)
-	require.ErrorIs(s, lease.Save(s.Context(), nil), ErrInjected)
+	require.ErrorIs(s, held.Save(s.Context(), nil), ErrInjected)
 	_, err = p.Read(s.Context(), "x")
 	require.ErrorIs(s, err, ErrInjected)
 	require.Less(s, time.Since(asked), 2*s.TTL, "each has two thirds of the TTL's patience")
 	p.faulty.Heal()
 	require.NoError(s, s.acquire(p, "x").Release(s.Context(), nil), "its turn in the process was given back")
-	require.NotErrorIs(s, lease.Release(s.Context(), nil), ErrInjected)
+	require.NotErrorIs(s, held.Release(s.Context(), nil), ErrInjected)
 }
 
 // faultClosed closes a participant with everything under way.
 func faultClosed(s *suite) {
 	p := s.join("p")
-	lease := s.acquire(p, "x")
+	held := s.acquire(p, "x")
 	waiting := make(chan error)
 	go func() {
 		_, err := p.Acquire(s.Context(), "x")
@@ -266,11 +266,11 @@ func faultClosed(s *suite) {
 	}()
 	s.settle()
 	p.Close()
-	require.ErrorIs(s, <-waiting, leaseextension.ErrClosed)
-	require.ErrorIs(s, context.Cause(lease.Context()), leaseextension.ErrClosed)
-	require.ErrorIs(s, lease.Save(s.Context(), nil), leaseextension.ErrClosed)
+	require.ErrorIs(s, <-waiting, lease.ErrClosed)
+	require.ErrorIs(s, context.Cause(held.Context()), lease.ErrClosed)
+	require.ErrorIs(s, held.Save(s.Context(), nil), lease.ErrClosed)
 	_, err := p.Acquire(s.Context(), "y")
-	require.ErrorIs(s, err, leaseextension.ErrClosed)
+	require.ErrorIs(s, err, lease.ErrClosed)
 	_, err = p.Read(s.Context(), "x")
-	require.ErrorIs(s, err, leaseextension.ErrClosed)
+	require.ErrorIs(s, err, lease.ErrClosed)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // ErrInjected is the error of a broken request.
@@ -38,7 +38,7 @@ type Request struct {
 // Faulty is a store that breaks requests. Writes that are late are kept until
 // Deliver sends them.
 type Faulty struct {
-	store leaseextension.Store
+	store lease.Store
 
 	// mu guards everything declared below.
 	mu     sync.Mutex
@@ -49,7 +49,7 @@ type Faulty struct {
 }
 
 // NewFaulty returns a store that passes everything to store, so far.
-func NewFaulty(store leaseextension.Store) *Faulty {
+func NewFaulty(store lease.Store) *Faulty {
 	return &Faulty{store: store, next: map[string][]Fault{}}
 }
 
@@ -70,7 +70,7 @@ func (f *Faulty) Decide(fn func(n int, r Request) Fault) {
 	f.decide, f.log = fn, nil
 }
 
-// Random lets one of faults happen to the given share of the requests.
+// Random lets one of faults happen to a share of the requests, from 0 to 1.
 func (f *Faulty) Random(seed uint64, share float64, faults ...Fault) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	f.Decide(func(int, Request) Fault {
@@ -169,27 +169,27 @@ func (f *Faulty) read(ctx context.Context, r Request) error {
 	return ErrInjected
 }
 
-// Get implements leaseextension.Store.
-func (f *Faulty) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+// Get implements lease.Store.
+func (f *Faulty) Get(ctx context.Context, key string) (lease.Record, error) {
 	if err := f.read(ctx, Request{Op: "get", Key: key}); err != nil {
-		return leaseextension.Record{}, err
+		return lease.Record{}, err
 	}
 	return f.store.Get(ctx, key)
 }
 
-// Put implements leaseextension.Store.
+// Put implements lease.Store.
 func (f *Faulty) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
 	return f.write(ctx, Request{Op: "put", Key: key, Value: slices.Clone(value), IfRevision: ifRevision})
 }
 
-// Delete implements leaseextension.Store.
+// Delete implements lease.Store.
 func (f *Faulty) Delete(ctx context.Context, key, ifRevision string) error {
 	_, err := f.write(ctx, Request{Op: "delete", Key: key, IfRevision: ifRevision})
 	return err
 }
 
-// List implements leaseextension.Store.
-func (f *Faulty) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+// List implements lease.Store.
+func (f *Faulty) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	if err := f.read(ctx, Request{Op: "list", Key: prefix}); err != nil {
 		return nil, err
 	}

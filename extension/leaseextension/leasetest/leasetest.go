@@ -3,6 +3,7 @@ package leasetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,14 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // Backend is a fresh, empty set of registers.
 type Backend struct {
 	// Open connects one more process to the registers. What it opens ends with
 	// the test.
-	Open func(t testing.TB) leaseextension.Store
+	Open func(t testing.TB) lease.Store
 
 	// Restart ends whatever keeps the registers and starts it again, keeping
 	// what was opened usable. nil: there is nothing that outlives the process.
@@ -47,13 +48,13 @@ func Run(t *testing.T, clock Clock, newBackend func(t testing.TB) Backend) {
 	RunOnly(t, clock, "", newBackend)
 }
 
-// RunOnly runs the tests of the suite whose name starts with prefix. Tests that
-// restart a server need one of their own, for the others run at the same time.
+// RunOnly runs the tests of the suite whose name starts with prefix, of which there
+// must be some. Tests that restart a server need one of their own, for the others
+// run at the same time.
 func RunOnly(t *testing.T, clock Clock, prefix string, newBackend func(t testing.TB) Backend) {
-	for _, c := range cases() {
-		if !strings.HasPrefix(c.name, prefix) {
-			continue
-		}
+	chosen := slices.DeleteFunc(cases(), func(c testCase) bool { return !strings.HasPrefix(c.name, prefix) })
+	require.NotEmpty(t, chosen, "tests whose name starts with %q", prefix)
+	for _, c := range chosen {
 		t.Run(c.name, func(t *testing.T) {
 			run := func(t *testing.T) {
 				backend := newBackend(t)
@@ -90,7 +91,7 @@ type suite struct {
 
 // participant is one process of a test.
 type participant struct {
-	*leaseextension.Participant
+	*lease.Participant
 	faulty *Faulty
 }
 
@@ -98,27 +99,27 @@ type participant struct {
 func (s *suite) join(holder string) participant { return s.joinThrough(holder, nil) }
 
 // joinThrough starts a process whose store goes through a further decorator.
-func (s *suite) joinThrough(holder string, decorate func(leaseextension.Store) leaseextension.Store) participant {
+func (s *suite) joinThrough(holder string, decorate func(lease.Store) lease.Store) participant {
 	faulty := NewFaulty(s.Open(s.T))
-	var store leaseextension.Store = faulty
+	var store lease.Store = faulty
 	if decorate != nil {
 		store = decorate(store)
 	}
-	leases := leaseextension.NewLeases(store, leaseextension.Options{Holder: holder, TTL: s.TTL})
+	leases := lease.NewParticipant(store, lease.Options{Holder: holder, TTL: s.TTL})
 	s.Cleanup(leases.Close)
 	return participant{Participant: leases, faulty: faulty}
 }
 
 // acquire fails the test if the lease cannot be had.
-func (s *suite) acquire(p participant, name string, opts ...leaseextension.AcquireOption) leaseextension.Lease {
+func (s *suite) acquire(p participant, name string, opts ...lease.AcquireOption) lease.Lease {
 	s.Helper()
-	lease, err := p.Acquire(s.Context(), name, opts...)
+	held, err := p.Acquire(s.Context(), name, opts...)
 	require.NoError(s, err)
-	return lease
+	return held
 }
 
 // record is the register as it is in the store, past every decorator.
-func (s *suite) record(name string) leaseextension.Record {
+func (s *suite) record(name string) lease.Record {
 	s.Helper()
 	rec, err := s.Open(s.T).Get(s.Context(), name)
 	require.NoError(s, err)

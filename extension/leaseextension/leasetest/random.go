@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // tally is a state with one count per process.
@@ -39,8 +40,13 @@ func faultRandom(s *suite) {
 		})
 	}
 	all.Wait()
-	state, err := s.join("judge").Read(s.Context(), "x")
-	require.NoError(s, err)
+	judge := s.join("judge")
+	var state []byte
+	require.EventuallyWithT(s, func(c *assert.CollectT) { // what is between may break this, too
+		var err error
+		state, err = judge.Read(s.Context(), "x")
+		assert.NoError(c, err)
+	}, s.TTL, s.TTL/100)
 	var counts tally
 	require.NoError(s, json.Unmarshal(state, &counts))
 	s.Logf("confirmed %v, sent %v, state %s", confirmed, sent, state)
@@ -53,12 +59,12 @@ func faultRandom(s *suite) {
 
 // tallyOnce counts one up in its own entry, by a Save and a Release.
 func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *int) error {
-	lease, err := p.Acquire(ctx, "x")
+	held, err := p.Acquire(ctx, "x")
 	if err != nil {
 		return err
 	}
 	counts := tally{}
-	if state := lease.State(); state != nil {
+	if state := held.State(); state != nil {
 		if err := json.Unmarshal(state, &counts); err != nil {
 			return err
 		}
@@ -66,7 +72,7 @@ func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *
 	if counts[key] < *confirmed || counts[key] > *sent {
 		return fmt.Errorf("state has %d: confirmed %d, sent %d", counts[key], *confirmed, *sent)
 	}
-	for _, write := range []func(context.Context, []byte) error{lease.Save, lease.Release} {
+	for _, write := range []func(context.Context, []byte) error{held.Save, held.Release} {
 		counts[key]++
 		*sent = counts[key]
 		state, err := json.Marshal(counts)
@@ -74,7 +80,7 @@ func tallyOnce(ctx context.Context, p participant, key string, confirmed, sent *
 			return err
 		}
 		switch err := write(ctx, state); {
-		case errors.Is(err, leaseextension.ErrLost):
+		case errors.Is(err, lease.ErrLost):
 			return nil
 		case err != nil:
 			return fmt.Errorf("write: %w", err)

@@ -5,23 +5,23 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // Skewed is the store of a waiter whose clock runs at rate times the others':
 // it sees every TTL that much shorter, which is the same. Only reads are
 // changed, so it is for waiters.
-func Skewed(store leaseextension.Store, rate float64) leaseextension.Store {
+func Skewed(store lease.Store, rate float64) lease.Store {
 	return skewed{Store: store, rate: rate}
 }
 
 type skewed struct {
-	leaseextension.Store
+	lease.Store
 	rate float64
 }
 
-// Get implements leaseextension.Store.
-func (s skewed) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+// Get implements lease.Store.
+func (s skewed) Get(ctx context.Context, key string) (lease.Record, error) {
 	rec, err := s.Store.Get(ctx, key)
 	if err != nil {
 		return rec, err
@@ -30,18 +30,18 @@ func (s skewed) Get(ctx context.Context, key string) (leaseextension.Record, err
 	if err := json.Unmarshal(rec.Value, &fields); err != nil {
 		return rec, err
 	}
-	var lease struct {
+	var held struct {
 		Holder string `json:"holder"`
 		TTL    int64  `json:"ttl_ms"`
 	}
 	if fields["lease"] == nil {
 		return rec, nil
 	}
-	if err := json.Unmarshal(fields["lease"], &lease); err != nil {
+	if err := json.Unmarshal(fields["lease"], &held); err != nil {
 		return rec, err
 	}
-	ttl := int64(float64(lease.TTL) / s.rate)
-	fields["lease"] = json.RawMessage(`{"holder":` + strconv.Quote(lease.Holder) + `,"ttl_ms":` + strconv.FormatInt(ttl, 10) + `}`)
+	ttl := int64(float64(held.TTL) / s.rate)
+	fields["lease"] = json.RawMessage(`{"holder":` + strconv.Quote(held.Holder) + `,"ttl_ms":` + strconv.FormatInt(ttl, 10) + `}`)
 	rec.Value, err = json.Marshal(fields)
 	return rec, err
 }

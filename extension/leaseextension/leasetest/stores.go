@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 func storeCases() []testCase {
@@ -32,44 +32,44 @@ func storeCases() []testCase {
 func storeConflicts(s *suite) {
 	store, ctx := s.Open(s.T), s.Context()
 	_, err := store.Get(ctx, "a")
-	require.ErrorIs(s, err, leaseextension.ErrNotFound)
-	require.ErrorIs(s, store.Delete(ctx, "a", "1"), leaseextension.ErrNotFound)
+	require.ErrorIs(s, err, lease.ErrNotFound)
+	require.ErrorIs(s, store.Delete(ctx, "a", "1"), lease.ErrNotFound)
 
 	first, err := store.Put(ctx, "a", []byte("one"), "")
 	require.NoError(s, err)
 	_, err = store.Put(ctx, "missing", []byte("x"), first)
-	require.ErrorIs(s, err, leaseextension.ErrConflict, "replace of nothing")
+	require.ErrorIs(s, err, lease.ErrConflict, "replace of nothing")
 	_, err = store.Put(ctx, "a", []byte("x"), "")
-	require.ErrorIs(s, err, leaseextension.ErrConflict, "create over something")
+	require.ErrorIs(s, err, lease.ErrConflict, "create over something")
 
 	second, err := store.Put(ctx, "a", []byte("two"), first)
 	require.NoError(s, err)
 	require.NotEqual(s, first, second)
 	_, err = store.Put(ctx, "a", []byte("x"), first)
-	require.ErrorIs(s, err, leaseextension.ErrConflict, "replace of an old version")
-	require.ErrorIs(s, store.Delete(ctx, "a", first), leaseextension.ErrConflict)
+	require.ErrorIs(s, err, lease.ErrConflict, "replace of an old version")
+	require.ErrorIs(s, store.Delete(ctx, "a", first), lease.ErrConflict)
 
 	rec, err := s.Open(s.T).Get(ctx, "a")
 	require.NoError(s, err)
-	require.Equal(s, leaseextension.Record{Key: "a", Value: []byte("two"), Revision: second}, rec)
+	require.Equal(s, lease.Record{Key: "a", Value: []byte("two"), Revision: second}, rec)
 
 	require.NoError(s, store.Delete(ctx, "a", second))
 	_, err = store.Get(ctx, "a")
-	require.ErrorIs(s, err, leaseextension.ErrNotFound)
-	require.ErrorIs(s, store.Delete(ctx, "a", second), leaseextension.ErrNotFound)
+	require.ErrorIs(s, err, lease.ErrNotFound)
+	require.ErrorIs(s, store.Delete(ctx, "a", second), lease.ErrNotFound)
 }
 
 // storeRace lets many processes write at once: one wins, and its value stays.
 func storeRace(s *suite) {
 	const racers = 16
-	stores := make([]leaseextension.Store, racers)
+	stores := make([]lease.Store, racers)
 	for i := range stores {
 		stores[i] = s.Open(s.T)
 	}
 	base := ""
 	for round := range s.scaled(50, 8) {
 		var wins atomic.Int32
-		var winner atomic.Pointer[leaseextension.Record]
+		var winner atomic.Pointer[lease.Record]
 		var all sync.WaitGroup
 		for i, store := range stores {
 			all.Go(func() {
@@ -78,8 +78,8 @@ func storeRace(s *suite) {
 				switch {
 				case err == nil:
 					wins.Add(1)
-					winner.Store(&leaseextension.Record{Key: "race", Value: value, Revision: revision})
-				case !errors.Is(err, leaseextension.ErrConflict):
+					winner.Store(&lease.Record{Key: "race", Value: value, Revision: revision})
+				case !errors.Is(err, lease.ErrConflict):
 					s.Errorf("put: %v", err)
 				}
 			})
@@ -115,17 +115,17 @@ func storeCounter(s *suite) {
 }
 
 // increment adds one to the register "counter"; false if another was faster.
-func increment(ctx context.Context, store leaseextension.Store, writer byte) (bool, error) {
+func increment(ctx context.Context, store lease.Store, writer byte) (bool, error) {
 	rec, err := store.Get(ctx, "counter")
 	var n uint64
 	switch {
 	case err == nil:
 		n = binary.BigEndian.Uint64(rec.Value)
-	case !errors.Is(err, leaseextension.ErrNotFound):
+	case !errors.Is(err, lease.ErrNotFound):
 		return false, err
 	}
 	_, err = store.Put(ctx, "counter", append(binary.BigEndian.AppendUint64(nil, n+1), writer), rec.Revision)
-	if errors.Is(err, leaseextension.ErrConflict) {
+	if errors.Is(err, lease.ErrConflict) {
 		return false, nil
 	}
 	return err == nil, err
@@ -142,7 +142,7 @@ func storeRevisions(s *suite) {
 		require.False(s, seen[created] || seen[replaced] || created == replaced)
 		for old := range seen {
 			_, err = store.Put(ctx, "a", []byte("late"), old)
-			require.ErrorIs(s, err, leaseextension.ErrConflict)
+			require.ErrorIs(s, err, lease.ErrConflict)
 		}
 		seen[created], seen[replaced] = true, true
 		require.NoError(s, store.Delete(ctx, "a", replaced))
@@ -227,15 +227,15 @@ func storeEndedContext(s *suite) {
 	cancel()
 	_, err := store.Put(ctx, "a", []byte("x"), "")
 	require.Error(s, err)
-	require.NotErrorIs(s, err, leaseextension.ErrConflict)
+	require.NotErrorIs(s, err, lease.ErrConflict)
 	_, err = store.Get(ctx, "a")
 	require.Error(s, err)
-	require.NotErrorIs(s, err, leaseextension.ErrNotFound)
+	require.NotErrorIs(s, err, lease.ErrNotFound)
 	_, err = store.List(ctx, "")
 	require.Error(s, err)
 }
 
-func keys(records []leaseextension.Record) []string {
+func keys(records []lease.Record) []string {
 	var names []string
 	for _, rec := range records {
 		names = append(names, rec.Key)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 func leasePredecessor(s *suite) {
@@ -19,24 +19,24 @@ func leasePredecessor(s *suite) {
 		s.Error(err)
 	}
 	asked := time.Now()
-	lease := s.acquire(after, "x", leaseextension.WithHolder("gw/3"), leaseextension.WithPredecessors(func(holder string) bool {
+	held := s.acquire(after, "x", lease.WithHolder("gw/3"), lease.WithPredecessors(func(holder string) bool {
 		return holder == "gw/1"
 	}))
 	require.Less(s, time.Since(asked), s.TTL/2)
 	require.Contains(s, string(s.record("x").Value), `"holder":"gw/3"`)
-	require.NoError(s, lease.Release(s.Context(), nil))
+	require.NoError(s, held.Release(s.Context(), nil))
 }
 
 func leaseLivingPredecessor(s *suite) {
 	before, after := s.join("gw/1"), s.join("gw/2")
-	lease := s.acquire(before, "x")
+	held := s.acquire(before, "x")
 	_, err := after.Read(s.Context(), "x")
 	require.NoError(s, err)
-	require.NoError(s, lease.Save(s.Context(), counter(1)))
+	require.NoError(s, held.Save(s.Context(), counter(1)))
 	before.faulty.Always(Hang)
 
 	written := time.Now()
-	taken := s.acquire(after, "x", leaseextension.WithPredecessors(func(string) bool { return true }))
+	taken := s.acquire(after, "x", lease.WithPredecessors(func(string) bool { return true }))
 	require.GreaterOrEqual(s, time.Since(written), s.TTL)
 	require.NoError(s, taken.Release(s.Context(), nil))
 }
@@ -53,8 +53,8 @@ func leaseTakeOver(s *suite) {
 	require.Greater(s, taken.Epoch(), lost.Epoch())
 
 	stalled.faulty.Heal() // it wakes up
-	require.ErrorIs(s, lost.Save(ctx, counter(1)), leaseextension.ErrLost)
-	require.ErrorIs(s, lost.Release(ctx, counter(2)), leaseextension.ErrLost)
+	require.ErrorIs(s, lost.Save(ctx, counter(1)), lease.ErrLost)
+	require.ErrorIs(s, lost.Release(ctx, counter(2)), lease.ErrLost)
 	require.Error(s, lost.Context().Err())
 	require.NoError(s, taken.Context().Err())
 	require.NoError(s, taken.Release(ctx, nil))

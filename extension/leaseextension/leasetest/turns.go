@@ -14,7 +14,7 @@ import (
 )
 
 // leaseExclusion lets processes with several callers each count in the state,
-// and checks that nobody is at it at the same time.
+// and checks that only one is at work at a time.
 func leaseExclusion(s *suite) {
 	const processes, callers = 4, 3
 	rounds := s.scaled(10, 2)
@@ -41,20 +41,20 @@ func leaseExclusion(s *suite) {
 
 // count adds one to the state under the lease.
 func count(ctx context.Context, p participant, inside *atomic.Int32) error {
-	lease, err := p.Acquire(ctx, "shared")
+	held, err := p.Acquire(ctx, "shared")
 	if err != nil {
 		return err
 	}
 	if inside.Add(1) != 1 {
 		return errors.New("two holders at a time")
 	}
-	n, err := counted(lease.State())
+	n, err := counted(held.State())
 	if err != nil {
 		return err
 	}
 	time.Sleep(time.Millisecond) // work; in a bubble this lets everybody else run
 	inside.Add(-1)
-	return lease.Release(ctx, counter(n+1))
+	return held.Release(ctx, counter(n+1))
 }
 
 func counted(state []byte) (int, error) {
@@ -75,16 +75,17 @@ func leaseFairness(s *suite) {
 	var shares [processes]int
 	var done atomic.Int32
 	var all sync.WaitGroup
+	began := time.Now()
 	for i := range processes {
 		p := s.join(fmt.Sprintf("p%d", i))
 		all.Go(func() {
 			for ctx.Err() == nil {
-				lease, err := p.Acquire(ctx, "shared")
+				held, err := p.Acquire(ctx, "shared")
 				if err != nil {
 					break
 				}
 				time.Sleep(5 * time.Millisecond) // work
-				if err := lease.Release(s.Context(), nil); err != nil {
+				if err := held.Release(s.Context(), nil); err != nil {
 					s.Error(err)
 				}
 				shares[i]++
@@ -95,7 +96,11 @@ func leaseFairness(s *suite) {
 		})
 	}
 	all.Wait()
-	s.Logf("turns of %d: %v", total, shares)
+	took := time.Since(began)
+	s.Logf("turns of %d: %v in %v", total, shares, took)
+	if s.clock == Bubble {
+		require.Less(s, took/time.Duration(total), 20*time.Millisecond, "a turn of 5 ms, with what is between")
+	}
 	for i, share := range shares {
 		require.GreaterOrEqualf(s, share, total/processes/3, "process %d got too few turns: %v", i, shares)
 	}
@@ -111,19 +116,19 @@ func leaseOrder(s *suite) {
 	var all sync.WaitGroup
 	for i := range callers {
 		all.Go(func() {
-			lease, err := p.Acquire(s.Context(), "x")
+			held, err := p.Acquire(s.Context(), "x")
 			if err != nil {
 				s.Error(err)
 				return
 			}
 			order <- i
-			if err := lease.Release(s.Context(), nil); err != nil {
+			if err := held.Release(s.Context(), nil); err != nil {
 				s.Error(err)
 			}
 		})
 		s.settle()
 	}
-	require.Len(s, p.faulty.Requests("get"), 1, "nobody polls while this process holds the lease")
+	require.Len(s, p.faulty.Requests("get"), 1, "no caller polls while this process holds the lease")
 	require.NoError(s, first.Release(s.Context(), nil))
 	all.Wait()
 	close(order)
@@ -142,10 +147,10 @@ func (s *suite) settle() { time.Sleep(time.Duration(s.scaled(1, 50)) * time.Mill
 // leaseHandover times how soon a waiting process notices a release.
 func leaseHandover(s *suite) {
 	holder, waiter := s.join("holder"), s.join("waiter")
-	lease := s.acquire(holder, "x")
+	held := s.acquire(holder, "x")
 	released := make(chan time.Time, 1)
 	time.AfterFunc(100*time.Millisecond, func() {
-		if err := lease.Release(s.Context(), nil); err != nil {
+		if err := held.Release(s.Context(), nil); err != nil {
 			s.Error(err)
 		}
 		released <- time.Now()
@@ -158,8 +163,8 @@ func leaseHandover(s *suite) {
 func leaseWrites(s *suite) {
 	p := s.join("p")
 	for n := range 3 {
-		lease := s.acquire(p, "x")
-		require.NoError(s, lease.Release(s.Context(), counter(n)))
+		held := s.acquire(p, "x")
+		require.NoError(s, held.Release(s.Context(), counter(n)))
 	}
 	require.Len(s, p.faulty.Requests("put"), 6)
 	require.Len(s, p.faulty.Requests("get"), 3)

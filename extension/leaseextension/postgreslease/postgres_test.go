@@ -14,15 +14,14 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
-	"github.com/s3window/s3window/testbed/tcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg Config) leaseextension.Store {
+func open(t testing.TB, cfg Config) lease.Store {
 	store, err := Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -30,65 +29,32 @@ func open(t testing.TB, cfg Config) leaseextension.Store {
 }
 
 // config is a table of its own for each test.
-func config(server *servers.Server) Config {
+func config(address string) Config {
 	cfg := DefaultConfig()
-	cfg.Endpoints, cfg.Username, cfg.Table = []string{server.Address}, servers.User, "t_"+strings.ToLower(rand.Text())
+	cfg.Endpoints, cfg.Username, cfg.Table = []string{address}, servers.User, "t_"+strings.ToLower(rand.Text())
 	return cfg
 }
 
-func TestConformance(t *testing.T) {
-	server := servers.Postgres(t, servers.Options{})
-	leasetest.Run(t, leasetest.RealTime, func(testing.TB) leasetest.Backend {
-		cfg := config(server)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
-	})
-}
-
-// TestRestart has a server of its own, which the other tests' servers must not
-// be.
-func TestRestart(t *testing.T) {
-	server := servers.Postgres(t, servers.Options{})
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(testing.TB) leasetest.Backend {
-		cfg := config(server)
-		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
-			Restart: func(testing.TB) { server.Kill(); server.Restart() },
-		}
-	})
-}
-
-// A database that was set up anew has no table.
-func TestLose(t *testing.T) {
-	server := servers.Postgres(t, servers.Options{})
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(testing.TB) leasetest.Backend {
-		cfg := config(server)
-		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
-			Lose: func(testing.TB) { admin(t, server, "DROP TABLE "+cfg.Table) },
-		}
-	})
-}
-
-// Writes break in the client's connection: in their middle, and when they are
-// applied and not answered.
-func TestConnectionsBreak(t *testing.T) {
-	server := servers.Postgres(t, servers.Options{})
-	mark := hex.EncodeToString([]byte(`"epoch":`)) // statements carry values as text
-	for name, action := range map[string]tcptest.Action{"in the middle of a write": tcptest.CutRequest, "before the answer": tcptest.LoseAnswer} {
-		t.Run(name, func(t *testing.T) {
-			link := tcptest.Start(t, server.Address)
-			link.Break(tcptest.Rule{Do: action, Mark: mark, Every: 5})
-			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(testing.TB) leasetest.Backend {
-				cfg := config(server)
-				cfg.Endpoints = []string{link.Address}
-				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
-			})
-			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
-		})
+func server() leasetest.Server {
+	return leasetest.Server{
+		Start: func(t testing.TB) *servers.Server { return servers.Postgres(t, servers.Options{}) },
+		Registers: func(_ testing.TB, address string) func(testing.TB) lease.Store {
+			cfg := config(address)
+			return func(t testing.TB) lease.Store { return open(t, cfg) }
+		},
+		// A database that was set up again has no tables.
+		Lose: func(t testing.TB, server *servers.Server) {
+			admin(t, server, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
+		},
+		Mark: hex.EncodeToString([]byte(leasetest.MarkOfRecord)), // statements carry values as text
 	}
 }
 
-func admin(t *testing.T, server *servers.Server, statements ...string) {
+func TestConformance(t *testing.T) { server().Run(t) }
+
+func BenchmarkPut(b *testing.B) { server().BenchmarkPut(b) }
+
+func admin(t testing.TB, server *servers.Server, statements ...string) {
 	conn, err := pgx.Connect(t.Context(), "postgres://"+servers.User+"@"+server.Address+"/postgres")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, conn.Close(context.Background())) }()
@@ -103,15 +69,15 @@ func TestSerializableByDefault(t *testing.T) {
 	server := servers.Postgres(t, servers.Options{})
 	admin(t, server, "ALTER SYSTEM SET default_transaction_isolation = 'serializable'", "SELECT pg_reload_conf()")
 	leasetest.RunOnly(t, leasetest.RealTime, "store/", func(testing.TB) leasetest.Backend {
-		cfg := config(server)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		cfg := config(server.Address)
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
 func TestTLSAndPassword(t *testing.T) {
 	certificate := servers.NewCertificate(t)
 	server := servers.Postgres(t, servers.Options{TLS: certificate, Password: `se'cr\et`})
-	cfg := config(server)
+	cfg := config(server.Address)
 	settings := configtls.NewDefaultClientConfig()
 	settings.CAFile = certificate.CertFile
 	cfg.TLS, cfg.Password = configoptional.Some(settings), `se'cr\et`
@@ -139,11 +105,11 @@ func TestTLSAndPassword(t *testing.T) {
 	require.ErrorContains(t, err, "load `tls`: ")
 }
 
-// The table can be made by somebody else, in a schema of its own.
+// The table can be made by another user, in a schema of its own.
 func TestUserWhoMayNotMakeTables(t *testing.T) {
 	server := servers.Postgres(t, servers.Options{})
 	admin(t, server, "CREATE SCHEMA leases", "CREATE ROLE lease LOGIN", "GRANT USAGE ON SCHEMA leases TO lease")
-	cfg := config(server)
+	cfg := config(server.Address)
 	cfg.Username, cfg.Table = "lease", "leases.heads"
 	store := open(t, cfg)
 	_, err := store.Get(t.Context(), "a")
@@ -160,7 +126,7 @@ func TestUserWhoMayNotMakeTables(t *testing.T) {
 func TestStandbyIsPassedOver(t *testing.T) {
 	standby, primary := servers.Postgres(t, servers.Options{}), servers.Postgres(t, servers.Options{})
 	admin(t, standby, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
-	cfg := config(primary)
+	cfg := config(primary.Address)
 	cfg.Endpoints = []string{standby.Address, primary.Address}
 	_, err := open(t, cfg).Put(t.Context(), "a", []byte("x"), "")
 	require.NoError(t, err)
@@ -173,8 +139,4 @@ func TestBehind(t *testing.T) {
 	for prefix, want := range map[string]string{"": "", "a": "b", "a\xff": "b", "\xff\xff": "", "a/": "a0"} {
 		require.Equal(t, want, string(behind([]byte(prefix))))
 	}
-}
-
-func BenchmarkPut(b *testing.B) {
-	leasetest.BenchmarkPut(b, open(b, config(servers.Postgres(b, servers.Options{}))))
 }

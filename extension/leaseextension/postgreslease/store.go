@@ -8,122 +8,142 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// Store is a leaseextension.Store in a table: one row per register, each write
+// errForeign says that an answer is not one of the server's.
+var errForeign = errors.New("the answer is not the server's: it has other rows than it says, or than were asked for")
+
+// Store is a lease.Store in a table: one row per register, each write
 // one statement that compares and sets.
 //
 // Names are bytea, not text: text cannot hold every name, and depends on the
 // database's encoding. A revision is drawn at random by every write, so it never
-// comes back, whatever the database is restored from.
+// comes back, whatever the database is restored from. Every write returns the row
+// that it wrote.
 type Store struct {
 	connection *dial.Lazy[*pgxpool.Pool]
 	table      string // quoted
 }
 
-// Get implements leaseextension.Store. It reads from the server that takes
+// Get implements lease.Store. It reads from the server that takes
 // writes.
-func (s *Store) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	pool, err := s.connection.Get(ctx)
 	if err != nil {
-		return leaseextension.Record{}, err
+		return lease.Record{}, err
 	}
-	rec := leaseextension.Record{Key: key}
-	err = pool.QueryRow(ctx, "SELECT value, revision FROM "+s.table+" WHERE name = $1", []byte(key)).Scan(&rec.Value, &rec.Revision)
+	rows, err := query(ctx, pool, "SELECT", "SELECT name, value, revision FROM "+s.table+" WHERE name = $1", []byte(key))
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return leaseextension.Record{}, leaseextension.ErrNotFound
-	case is(err, undefinedTable): // a server that was set up anew under a pool that stayed
+	case is(err, undefinedTable): // a server that was set up again under a pool that stayed
 		if err := s.ensure(ctx, pool); err != nil {
-			return leaseextension.Record{}, s.failed("get", key, err)
+			return lease.Record{}, s.failed("get", key, err)
 		}
-		return leaseextension.Record{}, leaseextension.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	case err != nil:
-		return leaseextension.Record{}, s.failed("get", key, err)
+		return lease.Record{}, s.failed("get", key, err)
+	case len(rows) == 0:
+		return lease.Record{}, lease.ErrNotFound
+	case len(rows) > 1 || rows[0].Key != key:
+		return lease.Record{}, s.failed("get", key, errForeign)
 	}
-	return rec, nil
+	return rows[0], nil
 }
 
-// Put implements leaseextension.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, as durable as
 // synchronous_commit makes it.
 func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision string) (string, error) {
-	revision := rand.Text()
-	var changed bool
-	var err error
-	if ifRevision == "" {
-		changed, err = s.write(ctx, "INSERT INTO "+s.table+" (name, value, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING",
-			[]byte(key), value, revision)
-	} else {
-		changed, err = s.write(ctx, "UPDATE "+s.table+" SET value = $2, revision = $3 WHERE name = $1 AND revision = $4",
-			[]byte(key), value, revision, ifRevision)
+	written := lease.Record{Key: key, Value: value, Revision: rand.Text()}
+	verb, arguments := "INSERT 0", []any{[]byte(key), value, written.Revision}
+	statement := "INSERT INTO " + s.table + " (name, value, revision) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING"
+	if ifRevision != "" {
+		verb, arguments = "UPDATE", append(arguments, ifRevision)
+		statement = "UPDATE " + s.table + " SET value = $2, revision = $3 WHERE name = $1 AND revision = $4"
 	}
+	rows, err := s.write(ctx, verb, statement, arguments...)
 	switch {
 	case err != nil:
 		return "", s.failed("put", key, err)
-	case !changed:
-		return "", leaseextension.ErrConflict
+	case len(rows) == 0:
+		return "", lease.ErrConflict
+	case len(rows) > 1 || !equal(rows[0], written):
+		return "", s.failed("put", key, errForeign)
 	}
-	return revision, nil
+	return written.Revision, nil
 }
 
-// Delete implements leaseextension.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
-	changed, err := s.write(ctx, "DELETE FROM "+s.table+" WHERE name = $1 AND revision = $2", []byte(key), ifRevision)
+	rows, err := s.write(ctx, "DELETE", "DELETE FROM "+s.table+" WHERE name = $1 AND revision = $2", []byte(key), ifRevision)
 	switch {
 	case err != nil:
 		return s.failed("delete", key, err)
-	case changed:
+	case len(rows) == 1 && rows[0].Key == key && rows[0].Revision == ifRevision:
 		return nil
+	case len(rows) > 0:
+		return s.failed("delete", key, errForeign)
 	}
 	if _, err := s.Get(ctx, key); err != nil {
 		return err // ErrNotFound, or no answer
 	}
-	return leaseextension.ErrConflict
+	return lease.ErrConflict
 }
 
-// write tells whether the statement changed its one row. A transaction that
-// meets another one, where the database isolates them that strictly, does not.
-func (s *Store) write(ctx context.Context, statement string, arguments ...any) (bool, error) {
-	pool, err := s.connection.Get(ctx)
-	if err != nil {
-		return false, err
-	}
-	var tag pgconn.CommandTag
-	tag, err = pool.Exec(ctx, statement, arguments...)
-	if is(err, serializationFailure) {
-		return false, nil
-	}
-	return tag.RowsAffected() == 1, err
-}
-
-// List implements leaseextension.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+// write runs a statement that changes one row or none, and returns that row. A
+// transaction that meets another one, where the database isolates them that
+// strictly, changes none.
+func (s *Store) write(ctx context.Context, verb, statement string, arguments ...any) ([]lease.Record, error) {
 	pool, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := pool.Query(ctx, "SELECT name, value, revision FROM "+s.table+
-		" WHERE name >= $1 AND ($2::bytea IS NULL OR name < $2) ORDER BY name", []byte(prefix), behind([]byte(prefix)))
-	if err != nil {
-		return nil, s.failed("list", prefix, err)
+	rows, err := query(ctx, pool, verb, statement+" RETURNING name, value, revision", arguments...)
+	if is(err, serializationFailure) {
+		return nil, nil
 	}
-	records, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (rec leaseextension.Record, err error) {
+	return rows, err
+}
+
+// query returns the rows of a statement, which must end as the server ends it:
+// with verb and their number. An answer that is no server's may have no rows.
+func query(ctx context.Context, pool *pgxpool.Pool, verb, statement string, arguments ...any) ([]lease.Record, error) {
+	answer, err := pool.Query(ctx, statement, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := pgx.CollectRows(answer, func(row pgx.CollectableRow) (rec lease.Record, err error) {
 		var name []byte
 		err = row.Scan(&name, &rec.Value, &rec.Revision)
 		rec.Key = string(name)
 		return rec, err
 	})
+	if err == nil && answer.CommandTag().String() != fmt.Sprint(verb, " ", len(rows)) {
+		err = errForeign
+	}
+	return rows, err
+}
+
+func equal(a, b lease.Record) bool {
+	return a.Key == b.Key && a.Revision == b.Revision && bytes.Equal(a.Value, b.Value)
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
+	pool, err := s.connection.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := query(ctx, pool, "SELECT", "SELECT name, value, revision FROM "+s.table+
+		" WHERE name >= $1 AND ($2::bytea IS NULL OR name < $2) ORDER BY name", []byte(prefix), behind([]byte(prefix)))
 	if err != nil {
 		return nil, s.failed("list", prefix, err)
 	}
-	return records, nil
+	return rows, nil
 }
 
 // behind is the first name after all that start with prefix; nil if there is

@@ -31,7 +31,7 @@ type Config struct {
 	Cluster bool `mapstructure:"cluster"`
 	// Database is the number of the database; clusters have only 0.
 	Database int `mapstructure:"database"`
-	// Prefix stands in front of every key.
+	// Prefix is put in front of every key.
 	Prefix string `mapstructure:"prefix"`
 
 	Username         string              `mapstructure:"username"`

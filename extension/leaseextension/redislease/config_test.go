@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/extension/extensiontest"
 
 	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 func load(settings map[string]any) (component.Config, error) {
@@ -59,7 +60,7 @@ func TestStartsWithoutItsServer(t *testing.T) {
 	ext, err := NewFactory().Create(t.Context(), extensiontest.NewNopSettings(NewFactory().Type()), cfg)
 	require.NoError(t, err)
 	require.NoError(t, ext.Start(t.Context(), componenttest.NewNopHost()))
-	_, err = ext.(leaseextension.Leases).Read(t.Context(), "x")
+	_, err = ext.(lease.Leases).Read(t.Context(), "x")
 	require.Error(t, err)
 	require.NoError(t, ext.Shutdown(t.Context()))
 }

@@ -11,15 +11,14 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
-	"github.com/s3window/s3window/testbed/tcptest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, cfg Config) leaseextension.Store {
+func open(t testing.TB, cfg Config) lease.Store {
 	store, err := Open(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
@@ -27,61 +26,26 @@ func open(t testing.TB, cfg Config) leaseextension.Store {
 }
 
 // config is a prefix of its own for each test, which no pattern must trip over.
-func config(server *servers.Server, t testing.TB) Config {
+func config(address string, t testing.TB) Config {
 	cfg := DefaultConfig()
-	cfg.Endpoints, cfg.Prefix = []string{server.Address}, t.Name()+`[a-z]\*?/`
+	cfg.Endpoints, cfg.Prefix = []string{address}, t.Name()+`[a-z]\*?/`
 	return cfg
 }
 
-func TestConformance(t *testing.T) {
-	server := servers.Redis(t, servers.Options{})
-	leasetest.Run(t, leasetest.RealTime, func(t testing.TB) leasetest.Backend {
-		cfg := config(server, t)
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
-	})
-}
-
-// TestRestart has a server of its own, which the other tests' servers must not
-// be.
-func TestRestart(t *testing.T) {
-	server := servers.Redis(t, servers.Options{})
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/survives a restart of the store", func(t testing.TB) leasetest.Backend {
-		cfg := config(server, t)
-		return leasetest.Backend{
-			Open:    func(t testing.TB) leaseextension.Store { return open(t, cfg) },
-			Restart: func(testing.TB) { server.Kill(); server.Restart() },
-		}
-	})
-}
-
-func TestLose(t *testing.T) {
-	server := servers.Redis(t, servers.Options{})
-	leasetest.RunOnly(t, leasetest.RealTime, "lease/starts anew", func(t testing.TB) leasetest.Backend {
-		cfg := config(server, t)
-		return leasetest.Backend{
-			Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) },
-			Lose: func(testing.TB) { server.Kill(); server.Wipe(); server.Restart() },
-		}
-	})
-}
-
-// Writes break in the client's connection: in their middle, and when they are
-// applied and not answered.
-func TestConnectionsBreak(t *testing.T) {
-	server := servers.Redis(t, servers.Options{})
-	for name, action := range map[string]tcptest.Action{"in the middle of a write": tcptest.CutRequest, "before the answer": tcptest.LoseAnswer} {
-		t.Run(name, func(t *testing.T) {
-			link := tcptest.Start(t, server.Address)
-			link.Break(tcptest.Rule{Do: action, Mark: `"epoch":`, Every: 5})
-			leasetest.RunOnly(t, leasetest.RealTime, "fault/random", func(t testing.TB) leasetest.Backend {
-				cfg := config(server, t)
-				cfg.Endpoints = []string{link.Address}
-				return leasetest.Backend{TTL: 6 * time.Second, Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
-			})
-			t.Cleanup(func() { require.GreaterOrEqual(t, link.Broken(), 3) })
-		})
+func server() leasetest.Server {
+	return leasetest.Server{
+		Start: func(t testing.TB) *servers.Server { return servers.Redis(t, servers.Options{}) },
+		Registers: func(t testing.TB, address string) func(testing.TB) lease.Store {
+			cfg := config(address, t)
+			return func(t testing.TB) lease.Store { return open(t, cfg) }
+		},
+		Mark: leasetest.MarkOfRecord,
 	}
 }
+
+func TestConformance(t *testing.T) { server().Run(t) }
+
+func BenchmarkPut(b *testing.B) { server().BenchmarkPut(b) }
 
 func TestCluster(t *testing.T) {
 	server := servers.RedisCluster(t)
@@ -92,16 +56,16 @@ func TestCluster(t *testing.T) {
 		return admin.ClusterInfo(t.Context()).Val() != "" && admin.Set(t.Context(), "probe", "x", 0).Err() == nil
 	}, time.Minute, 20*time.Millisecond, "the cluster is up")
 	leasetest.RunOnly(t, leasetest.RealTime, "store/", func(t testing.TB) leasetest.Backend {
-		cfg := config(server, t)
+		cfg := config(server.Address, t)
 		cfg.Cluster = true
-		return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, cfg) }}
+		return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, cfg) }}
 	})
 }
 
 func TestTLSAndPassword(t *testing.T) {
 	certificate := servers.NewCertificate(t)
 	server := servers.Redis(t, servers.Options{TLS: certificate, Password: "secret"})
-	cfg := config(server, t)
+	cfg := config(server.Address, t)
 	settings := configtls.NewDefaultClientConfig()
 	settings.CAFile = certificate.CertFile
 	cfg.TLS, cfg.Password = configoptional.Some(settings), "secret"
@@ -137,19 +101,15 @@ func TestForeignKeys(t *testing.T) {
 	server := servers.Redis(t, servers.Options{})
 	admin := redis.NewClient(&redis.Options{Addr: server.Address})
 	defer admin.Close()
-	cfg := config(server, t)
+	cfg := config(server.Address, t)
 	require.NoError(t, admin.Set(t.Context(), cfg.Prefix+"string", "x", 0).Err())
 	require.NoError(t, admin.HSet(t.Context(), cfg.Prefix+"hash", "value", "x").Err())
 	store := open(t, cfg)
 	for _, key := range []string{"string", "hash"} {
 		_, err := store.Get(t.Context(), key)
 		require.Error(t, err)
-		require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+		require.NotErrorIs(t, err, lease.ErrNotFound)
 	}
 	_, err := store.Put(t.Context(), "string", []byte("y"), "")
 	require.ErrorContains(t, err, "WRONGTYPE")
-}
-
-func BenchmarkPut(b *testing.B) {
-	leasetest.BenchmarkPut(b, open(b, config(servers.Redis(b, servers.Options{}), b)))
 }

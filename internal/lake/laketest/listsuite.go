@@ -97,3 +97,29 @@ func testListEnds(t *testing.T, b lake.Bucket) {
 		t.Fatalf("visited %d: %v", visited, err)
 	}
 }
+
+// testDirs asks what lies directly below prefixes, also of more than one page.
+func testDirs(t *testing.T, b lake.Bucket) {
+	all := []string{"a/b/1", "a/b-c/1", "a/b-c/2", "a/b.d", "a/b0/x/y", "a/B/1", "a-/1", "b", "c/1"}
+	many := []string{}
+	for i := range 1203 {
+		many = append(many, fmt.Sprintf("p/%04d/", i))
+		all = append(all, many[i]+"x")
+	}
+	putAll(t, b, all)
+	stop := errors.New("stop")
+	for prefix, want := range map[string][]string{
+		"": {"a-/", "a/", "c/", "p/"}, "a/": {"a/B/", "a/b-c/", "a/b/", "a/b0/"}, "a/b0/": {"a/b0/x/"}, "p/": many, "none/": nil, "c/": nil,
+	} {
+		var got []string
+		if err := b.Dirs(t.Context(), prefix, func(dir string) error { got = append(got, dir); return nil }); err != nil {
+			t.Fatalf("dirs of %q: %v", prefix, err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("dirs of %q:\n got %q\nwant %q", prefix, got, want)
+		}
+		if err := b.Dirs(t.Context(), prefix, func(string) error { return stop }); errors.Is(err, stop) != (len(want) > 0) {
+			t.Errorf("dirs of %q, ended: %v", prefix, err)
+		}
+	}
+}

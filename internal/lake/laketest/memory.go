@@ -26,6 +26,7 @@ const (
 	Open        = "open"
 	Stat        = "stat"
 	List        = "list"
+	Dirs        = "dirs"
 	Delete      = "delete"
 )
 
@@ -33,7 +34,7 @@ const (
 type Op struct {
 	N    int    // 0, 1, 2 … over all calls since the script was set
 	Kind string // PutIfAbsent, Replace, …
-	Key  string // the key, or the prefix of a List
+	Key  string // the key, or the prefix of a List or Dirs
 }
 
 // Fault says what becomes of a call. The zero Fault lets it pass.
@@ -115,6 +116,16 @@ func (m *Memory) Clone() *Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return &Memory{objects: maps.Clone(m.objects), version: m.version}
+}
+
+// Restore makes the bucket's objects those of other, as they are now.
+func (m *Memory) Restore(other *Memory) {
+	other.mu.Lock()
+	objects := maps.Clone(other.objects)
+	other.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.objects = objects
 }
 
 func (m *Memory) storeLocked(key string, content []byte, metadata map[string]string) {
@@ -240,6 +251,29 @@ func (m *Memory) List(ctx context.Context, prefix, after string, visit func(lake
 	m.mu.Unlock()
 	for _, info := range infos {
 		if err := visit(info); err != nil {
+			return err
+		}
+	}
+	return f.After
+}
+
+// Dirs implements lake.Bucket.
+func (m *Memory) Dirs(ctx context.Context, prefix string, visit func(dir string) error) error {
+	f, err := m.begin(ctx, Dirs, prefix)
+	if err != nil {
+		return err
+	}
+	var dirs []string
+	m.mu.Lock()
+	for _, k := range m.keysLocked(prefix, "") {
+		if name, _, ok := strings.Cut(k[len(prefix):], "/"); ok {
+			dirs = append(dirs, prefix+name+"/")
+		}
+	}
+	m.mu.Unlock()
+	slices.Sort(dirs)
+	for _, dir := range slices.Compact(dirs) {
+		if err := visit(dir); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,7 @@ func TestBucket(t *testing.T, open func(t *testing.T) lake.Bucket) {
 		"large body":            testLargeBody,
 		"large put race":        testLargeRace,
 		"list order":            testListOrder,
+		"dirs":                  testDirs,
 		"list many":             testListMany,
 		"list ends with visit":  testListEnds,
 		"canceled":              testCanceled,

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
-	"github.com/s3window/s3window/extension/leaseextension"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
+	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
@@ -22,12 +24,18 @@ func TestHeadsOfTheCommitProtocolAreSound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bucket := laketest.NewMemory()
 		l := lake.New(bucket, lake.Ref{Bucket: "b", Prefix: prefix})
-		leases := leaseextension.NewLeases(leaseextension.NewMemoryStore(), leaseextension.Options{Holder: "test"})
+		leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "test"})
 		defer leases.Close()
-		log := commit.New(l, leases, acme, commit.Options{Retention: 5 * time.Minute})
+		logs := map[string]*commit.Log{} // each writer is a process of its own
 		name := partition.HeadName("b", prefix, acme)
 		ends, pruned := map[string]int64{}, false
-		for i, writer := range []string{writerA, writerB, writerA, "ccccccccccccc", "ccccccccccccc", "ccccccccccccc", writerB, writerA} {
+		writers := append([]string{writerA, writerB, writerA}, slices.Repeat([]string{"ccccccccccccc"}, lake.Span+2)...)
+		for i, writer := range append(writers, writerB, writerA) {
+			log := logs[writer]
+			if log == nil {
+				log = commit.New(l, leases, acme, commit.Options{Turns: true, Retention: 5 * time.Minute})
+				logs[writer] = log
+			}
 			start := at(int64(10 * i))
 			w := commit.Window{ID: acme, Writer: writer, After: ends[writer], Start: start, End: start + 5, Reason: "age",
 				Format: "jsonl", Compression: "none", Schema: 1}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -57,9 +58,25 @@ type head struct {
 }
 
 // committed is how far a writer is committed, and by which window.
-type committed struct {
-	End int64  `json:"end"`
-	K   uint64 `json:"k"`
+type committed lake.Reach
+
+// UnmarshalJSON reads [end, k, at], and the object that heads of version 1 have.
+func (c *committed) UnmarshalJSON(b []byte) error {
+	if strings.HasPrefix(string(b), "{") {
+		return json.Unmarshal(b, (*struct {
+			End int64
+			K   uint64
+		})(c))
+	}
+	var numbers []json.RawMessage
+	err := json.Unmarshal(b, &numbers)
+	if err == nil && len(numbers) != 3 {
+		err = fmt.Errorf("%d numbers of a writer in place of end, k and at", len(numbers))
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(json.Unmarshal(numbers[0], &c.End), json.Unmarshal(numbers[1], &c.K))
 }
 
 func decodeHead(where string, record []byte) head {

@@ -69,7 +69,7 @@ func (l *testLake) commit(w win) {
 	}
 	l.Set(o.Key, data)
 	m := lake.Manifest{
-		Version: 1, Sink: w.id.Sink, Tenant: w.id.Tenant, Signal: w.id.Signal, K: w.k, Writer: w.writer,
+		Sink: w.id.Sink, Tenant: w.id.Tenant, Signal: w.id.Signal, K: w.k, Writer: w.writer,
 		After: at(w.after), Start: at(w.start), End: at(w.end), Reason: "age", Format: "parquet", Compression: "zstd", Schema: 1,
 		Objects: []lake.Object{o}, Records: o.Records, Bytes: o.Bytes, RawBytes: 100, MinTime: o.MinTime, MaxTime: o.MaxTime,
 		Epoch: 1, CommittedAt: time.Now(),
@@ -79,6 +79,16 @@ func (l *testLake) commit(w win) {
 	}
 	if w.k > 1 {
 		m.Prev = l.prev(w.id, w.k-1)
+	}
+	m.Version, m.Writers = lake.ManifestVersion, map[string]lake.Reach{w.writer: {End: m.End, K: w.k}}
+	for k := w.k - 1; k > 0; k-- {
+		if content, ok := l.Content(partition.ManifestKey(prefix, w.id, k)); ok {
+			before, err := lake.DecodeManifest(content)
+			require.NoError(l.t, err)
+			if _, newer := m.Writers[before.Writer]; !newer {
+				m.Writers[before.Writer] = lake.Reach{End: before.End, K: k}
+			}
+		}
 	}
 	if w.edit != nil {
 		w.edit(&m)
@@ -135,6 +145,7 @@ func (l *testLake) encode(w win) []byte {
 
 // edit rewrites manifest k of acme and the chain behind it.
 func (l *testLake) edit(k uint64, f func(*lake.Manifest)) {
+	var edited lake.Manifest
 	for first := k; ; k++ {
 		key := partition.ManifestKey(prefix, acme, k)
 		content, ok := l.Content(key)
@@ -145,7 +156,11 @@ func (l *testLake) edit(k uint64, f func(*lake.Manifest)) {
 		require.NoError(l.t, err)
 		if k == first {
 			f(&m)
+			edited = m
 		} else {
+			if r := m.Writers[edited.Writer]; r.K == first {
+				m.Writers[edited.Writer] = lake.Reach{End: edited.End, K: first}
+			}
 			m.Prev = l.prev(acme, k-1)
 		}
 		l.manifest(key, m)

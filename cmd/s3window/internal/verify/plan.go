@@ -60,8 +60,9 @@ func (p planner) ofHead(f Finding) []string {
 	return []string{
 		"Stop every collector that writes this partition: the next commit would leave the gap behind it.",
 		"Put back the manifests up to and with " + f.Key + ": " + p.findVersions(f.Key) + ". Their objects may be among the uncommitted ones: delete none.",
-		"If the bucket was emptied or restored from an older copy, and the missing windows are gone for good: remove the head's record: " +
-			p.removeHead(f.Also) + ". The next start folds the log as it is in the bucket, and commits again what is still in the queues.",
+		"If the bucket was emptied or restored from an older copy, and the missing windows are gone for good: start the collectors. " +
+			"A start does not believe a head that the bucket does not bear out: it folds the log as it is, and commits what is still in the queues. " +
+			"To have verify say no more of it before that, remove the head's record: " + p.removeHead(f.Also) + ".",
 		again,
 	}
 }
@@ -85,6 +86,11 @@ func (p planner) ofLog(f Finding) []string {
 		return []string{
 			keep, restore + ". It is the right one if its sha256 is the one that prev names in the manifest behind it.",
 			"If it says another version, a newer release wrote it: verify with that.", again,
+		}
+	case WrongWriters:
+		return []string{
+			keep, "Find out which of the two was changed, " + f.Key + " or " + f.Also + ". " + restore + ".",
+			"If neither was, the exporter wrote it so: stop every collector that writes this partition, keep the lake as it is, and report it.", again,
 		}
 	case Overlap:
 		return []string{

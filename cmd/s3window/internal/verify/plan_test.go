@@ -14,7 +14,7 @@ import (
 // Every kind of finding has a plan of its own that names the keys in question.
 func TestPlanHasStepsForEveryKind(t *testing.T) {
 	kinds := []verify.Kind{
-		verify.Gap, verify.BadManifest, verify.CutOff, verify.WrongHead, verify.Misplaced, verify.BrokenChain, verify.OutOfOrder,
+		verify.Gap, verify.BadManifest, verify.CutOff, verify.WrongHead, verify.Misplaced, verify.BrokenChain, verify.OutOfOrder, verify.WrongWriters,
 		verify.Overlap, verify.BadTimes, verify.ForeignKey, verify.NamedTwice, verify.ObjectMissing, verify.WrongSize, verify.WrongHash,
 		verify.WrongRows, verify.Unreadable, verify.ForeignContent, verify.OutOfBounds,
 		verify.Uncommitted, verify.Leftover, verify.Stray, verify.Lost, verify.Duplicate,

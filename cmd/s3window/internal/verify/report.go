@@ -19,6 +19,7 @@ const (
 	Misplaced      Kind = "misplaced"       // a manifest says it is another one than its key says
 	BrokenChain    Kind = "chain"           // prev is not the manifest before
 	OutOfOrder     Kind = "order"           // after is not the end of the writer's window before
+	WrongWriters   Kind = "writers"         // what a manifest says of the writers before it does not follow from the log
 	Overlap        Kind = "overlap"         // two windows of a writer share stamps
 	BadTimes       Kind = "times"           // the record times of a window are not those of its objects
 	ForeignKey     Kind = "object-key"      // an object's key is not of the window that names it
@@ -43,7 +44,7 @@ const (
 
 // ofLog says whether k is damage of a commit log rather than of an object.
 func (k Kind) ofLog() bool {
-	return slices.Contains([]Kind{Gap, BadManifest, CutOff, Misplaced, BrokenChain, OutOfOrder, Overlap}, k)
+	return slices.Contains([]Kind{Gap, BadManifest, CutOff, Misplaced, BrokenChain, OutOfOrder, WrongWriters, Overlap}, k)
 }
 
 // Finding is one thing that verify has to say.

@@ -82,8 +82,20 @@ func TestDamageIsRefusedForItsReason(t *testing.T) {
 		}, verify.BadManifest, "0000000004.json: cannot be read"},
 		"a manifest of a later version": {func(_ *testing.T, l *testLake) {
 			content, _ := l.Content(manifest(4))
-			l.Set(manifest(4), bytes.Replace(content, []byte(`"version":1`), []byte(`"version":2`), 1))
-		}, verify.BadManifest, "version 2"},
+			l.Set(manifest(4), bytes.Replace(content, []byte(`"version":2`), []byte(`"version":3`), 1))
+		}, verify.BadManifest, "version 3"},
+		"a manifest forgets a writer": {func(_ *testing.T, l *testLake) {
+			l.edit(4, func(m *lake.Manifest) { delete(m.Writers, writerA) })
+		}, verify.WrongWriters, "says writer aaaaaaaaaaaaa is committed up to 0 by window 0, but the log"},
+		"a manifest sets a writer back": {func(_ *testing.T, l *testLake) {
+			l.edit(4, func(m *lake.Manifest) {
+				r := m.Writers[writerA]
+				m.Writers[writerA] = lake.Reach{End: r.End - 1, K: r.K}
+			})
+		}, verify.WrongWriters, "but the log before it up to"},
+		"a manifest names a writer that committed nothing": {func(_ *testing.T, l *testLake) {
+			l.edit(4, func(m *lake.Manifest) { m.Writers["ccccccccccccc"] = lake.Reach{End: 7, K: 1} })
+		}, verify.WrongWriters, "says writer ccccccccccccc is committed up to 7 by window 1, which is of another writer"},
 		"a manifest's bytes are not canonical": {func(_ *testing.T, l *testLake) {
 			content, _ := l.Content(manifest(4))
 			l.Set(manifest(4), bytes.Replace(content, []byte(`{"version"`), []byte(`{ "version"`), 1))
@@ -133,7 +145,10 @@ func TestDamageIsRefusedForItsReason(t *testing.T) {
 			})
 		}, verify.ForeignKey, "it lies under another tenant or signal"},
 		"an object of another window": {func(_ *testing.T, l *testLake) {
-			l.edit(3, func(m *lake.Manifest) { m.End++ })
+			l.edit(3, func(m *lake.Manifest) {
+				m.End++
+				m.Writers[m.Writer] = lake.Reach{End: m.End, K: m.K}
+			})
 		}, verify.ForeignKey, "its name is of another window"},
 		"an object under another hour": {func(_ *testing.T, l *testLake) {
 			l.edit(3, func(m *lake.Manifest) {

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ func (c *commitLog) window(key string, m lake.Manifest) {
 	c.order(key, m)
 	c.writers[m.Writer] = max(c.writers[m.Writer], m.End)
 	c.folded[m.Writer] = committed{End: m.End, K: m.K}
+	c.recent(key, m)
 	c.times(key, m)
 	c.out.Objects += int64(len(m.Objects))
 	c.out.Records += m.Records
@@ -50,6 +53,29 @@ func (c *commitLog) order(key string, m lake.Manifest) {
 	default:
 		c.fail(found(OutOfOrder, key, "follows stamp %d of writer %s, but its windows before it end at %d: a window is missing or out of its order",
 			m.After, m.Writer, end))
+	}
+}
+
+// recent checks what a manifest says of the writers of the newest windows: a
+// start believes it in place of the manifests between.
+func (c *commitLog) recent(key string, m lake.Manifest) {
+	if c.holes || m.Version == 1 {
+		return
+	}
+	for _, w := range slices.Sorted(maps.Keys(c.folded)) {
+		is := c.folded[w]
+		if says := m.Writers[w]; m.K-is.K < lake.Span && says != lake.Reach(is) {
+			c.fail(found(WrongWriters, key, "says writer %s is committed up to %d by window %d, but the log before it up to %d by window %d",
+				w, says.End, says.K, is.End, is.K).about(partition.ManifestKey(c.prefix, c.id, is.K)))
+			return
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(m.Writers)) {
+		if says := m.Writers[w]; c.folded[w] != committed(says) {
+			c.fail(found(WrongWriters, key, "says writer %s is committed up to %d by window %d, which is of another writer", w, says.End, says.K).
+				about(partition.ManifestKey(c.prefix, c.id, says.K)))
+			return
+		}
 	}
 }
 

@@ -28,7 +28,12 @@ type TelemetryBuilder struct {
 	meter                              metric.Meter
 	mu                                 sync.Mutex
 	registrations                      []metric.Registration
+	ExporterQueueCapacity              metric.Int64ObservableGauge
+	ExporterQueueSize                  metric.Int64ObservableGauge
+	ExporterS3windowBucketReady        metric.Int64ObservableGauge
 	ExporterS3windowCommitDuration     metric.Float64Histogram
+	ExporterS3windowCommittedRecords   metric.Int64Counter
+	ExporterS3windowDefaultedRecords   metric.Int64Counter
 	ExporterS3windowDisabledRecords    metric.Int64Counter
 	ExporterS3windowFenced             metric.Int64Counter
 	ExporterS3windowFlushDuration      metric.Float64Histogram
@@ -40,8 +45,8 @@ type TelemetryBuilder struct {
 	ExporterS3windowObjects            metric.Int64Counter
 	ExporterS3windowQuarantinedEntries metric.Int64Counter
 	ExporterS3windowRawBytes           metric.Int64Counter
-	ExporterS3windowRecords            metric.Int64Counter
 	ExporterS3windowRefiledRecords     metric.Int64Counter
+	ExporterS3windowRefusedRecords     metric.Int64Counter
 	ExporterS3windowReplacedStrings    metric.Int64Counter
 	ExporterS3windowRetries            metric.Int64Counter
 	ExporterS3windowWalBytes           metric.Int64ObservableGauge
@@ -58,6 +63,51 @@ type telemetryBuilderOptionFunc func(mb *TelemetryBuilder)
 
 func (tbof telemetryBuilderOptionFunc) apply(mb *TelemetryBuilder) {
 	tbof(mb)
+}
+
+// RegisterExporterQueueCapacityCallback sets callback for observable ExporterQueueCapacity metric.
+func (builder *TelemetryBuilder) RegisterExporterQueueCapacityCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterQueueCapacity, obs: o})
+		return nil
+	}, builder.ExporterQueueCapacity)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterQueueSizeCallback sets callback for observable ExporterQueueSize metric.
+func (builder *TelemetryBuilder) RegisterExporterQueueSizeCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterQueueSize, obs: o})
+		return nil
+	}, builder.ExporterQueueSize)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterS3windowBucketReadyCallback sets callback for observable ExporterS3windowBucketReady metric.
+func (builder *TelemetryBuilder) RegisterExporterS3windowBucketReadyCallback(cb metric.Int64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerInt64{inst: builder.ExporterS3windowBucketReady, obs: o})
+		return nil
+	}, builder.ExporterS3windowBucketReady)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
 }
 
 // RegisterExporterS3windowLagCallback sets callback for observable ExporterS3windowLag metric.
@@ -173,11 +223,41 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	}
 	builder.meter = Meter(settings)
 	var err, errs error
+	builder.ExporterQueueCapacity, err = builder.meter.Int64ObservableGauge(
+		"otelcol_exporter_queue_capacity",
+		metric.WithDescription("Fixed capacity of the retry queue (in batches). [Alpha]"),
+		metric.WithUnit("{batch}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterQueueSize, err = builder.meter.Int64ObservableGauge(
+		"otelcol_exporter_queue_size",
+		metric.WithDescription("Current size of the retry queue (in batches). [Alpha]"),
+		metric.WithUnit("{batch}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowBucketReady, err = builder.meter.Int64ObservableGauge(
+		"otelcol_exporter_s3window_bucket_ready",
+		metric.WithDescription("1 if every bucket that records can go to has passed its check since the start, and is filed in the layout of the configuration; else 0. [Development]"),
+		metric.WithUnit("{bucket}"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterS3windowCommitDuration, err = builder.meter.Float64Histogram(
 		"otelcol_exporter_s3window_commit_duration",
 		metric.WithDescription("Time from the end of a window's upload to its confirmed commit, the wait for the turn included. [Development]"),
 		metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries([]float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300}...),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowCommittedRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_committed_records",
+		metric.WithDescription("Records in committed windows, each once. otelcol_exporter_sent_* counts what was accepted into the queue. [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowDefaultedRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_defaulted_records",
+		metric.WithDescription("Accepted records that the default tenant has because no rule gave another. [Development]"),
+		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowDisabledRecords, err = builder.meter.Int64Counter(
@@ -247,15 +327,15 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("By"),
 	)
 	errs = errors.Join(errs, err)
-	builder.ExporterS3windowRecords, err = builder.meter.Int64Counter(
-		"otelcol_exporter_s3window_records",
-		metric.WithDescription("Records in committed windows. [Development]"),
-		metric.WithUnit("{record}"),
-	)
-	errs = errors.Join(errs, err)
 	builder.ExporterS3windowRefiledRecords, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_refiled_records",
 		metric.WithDescription("Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes). [Development]"),
+		metric.WithUnit("{record}"),
+	)
+	errs = errors.Join(errs, err)
+	builder.ExporterS3windowRefusedRecords, err = builder.meter.Int64Counter(
+		"otelcol_exporter_s3window_refused_records",
+		metric.WithDescription("Records of requests that were refused whole, for good or over a bound, because of whose they are or how large the request is. Those of disabled tenants, of a full queue and of a storage that fails are not among them. [Development]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)
@@ -267,7 +347,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowRetries, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_retries",
-		metric.WithDescription("Steps of a flush that failed and are tried again. [Development]"),
+		metric.WithDescription("Steps that failed and are tried again. [Development]"),
 		metric.WithUnit("{retry}"),
 	)
 	errs = errors.Join(errs, err)

@@ -20,6 +20,18 @@ func TestSetupTelemetry(t *testing.T) {
 	tb, err := metadata.NewTelemetryBuilder(testTel.NewTelemetrySettings())
 	require.NoError(t, err)
 	defer tb.Shutdown()
+	require.NoError(t, tb.RegisterExporterQueueCapacityCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterExporterQueueSizeCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
+	require.NoError(t, tb.RegisterExporterS3windowBucketReadyCallback(func(_ context.Context, observer metric.Int64Observer) error {
+		observer.Observe(1)
+		return nil
+	}))
 	require.NoError(t, tb.RegisterExporterS3windowLagCallback(func(_ context.Context, observer metric.Float64Observer) error {
 		observer.Observe(1)
 		return nil
@@ -41,6 +53,8 @@ func TestSetupTelemetry(t *testing.T) {
 		return nil
 	}))
 	tb.ExporterS3windowCommitDuration.Record(context.Background(), 1)
+	tb.ExporterS3windowCommittedRecords.Add(context.Background(), 1)
+	tb.ExporterS3windowDefaultedRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowDisabledRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowFenced.Add(context.Background(), 1)
 	tb.ExporterS3windowFlushDuration.Record(context.Background(), 1)
@@ -49,13 +63,28 @@ func TestSetupTelemetry(t *testing.T) {
 	tb.ExporterS3windowObjects.Add(context.Background(), 1)
 	tb.ExporterS3windowQuarantinedEntries.Add(context.Background(), 1)
 	tb.ExporterS3windowRawBytes.Add(context.Background(), 1)
-	tb.ExporterS3windowRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowRefiledRecords.Add(context.Background(), 1)
+	tb.ExporterS3windowRefusedRecords.Add(context.Background(), 1)
 	tb.ExporterS3windowReplacedStrings.Add(context.Background(), 1)
 	tb.ExporterS3windowRetries.Add(context.Background(), 1)
 	tb.ExporterS3windowWindows.Add(context.Background(), 1)
+	AssertEqualExporterQueueCapacity(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterQueueSize(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowBucketReady(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowCommitDuration(t, testTel,
 		[]metricdata.HistogramDataPoint[float64]{{}}, metricdatatest.IgnoreValue(),
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowCommittedRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
+		metricdatatest.IgnoreTimestamp())
+	AssertEqualExporterS3windowDefaultedRecords(t, testTel,
+		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowDisabledRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
@@ -90,10 +119,10 @@ func TestSetupTelemetry(t *testing.T) {
 	AssertEqualExporterS3windowRawBytes(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
-	AssertEqualExporterS3windowRecords(t, testTel,
+	AssertEqualExporterS3windowRefiledRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
-	AssertEqualExporterS3windowRefiledRecords(t, testTel,
+	AssertEqualExporterS3windowRefusedRecords(t, testTel,
 		[]metricdata.DataPoint[int64]{{Value: 1}},
 		metricdatatest.IgnoreTimestamp())
 	AssertEqualExporterS3windowReplacedStrings(t, testTel,

@@ -39,9 +39,9 @@ func NewLazy[T any](open func(context.Context) (T, error), close func(T) error) 
 	return l
 }
 
-// Get returns the connection. All who wait for the same attempt get its error;
-// who comes after it makes a new one. It returns when ctx ends, and the attempt
-// goes on.
+// Get returns the connection. Calls that wait for the same attempt return its error; a
+// later call makes a new attempt. It returns when ctx ends, and the attempt goes
+// on.
 func (l *Lazy[T]) Get(ctx context.Context) (conn T, err error) {
 	if err := ctx.Err(); err != nil {
 		return conn, err

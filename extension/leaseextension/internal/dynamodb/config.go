@@ -35,7 +35,7 @@ type Config struct {
 	RoleARN         string              `mapstructure:"role_arn"`
 	ExternalID      string              `mapstructure:"external_id"`
 
-	// Timeout is how long a connection may stand still.
+	// Timeout is for how long no byte may move on a connection.
 	Timeout time.Duration `mapstructure:"timeout"`
 }
 

@@ -26,7 +26,7 @@ const (
 type Config struct {
 	// Endpoints are members of one cluster.
 	Endpoints []string `mapstructure:"endpoints"`
-	// Prefix stands in front of every key.
+	// Prefix is put in front of every key.
 	Prefix string `mapstructure:"prefix"`
 
 	Username string              `mapstructure:"username"`

@@ -3,11 +3,16 @@
 //
 // A revision is the cluster's number of the write: it grows with every write to
 // any key, so it never comes back, unless the cluster is restored from an old
-// copy. etcd's own leases are not used: expiry is observed by who waits.
+// copy. etcd's own leases are not used: waiters observe the expiry.
+//
+// An empty message is a valid answer to gRPC, and says that a key is missing. It
+// counts only with the cluster's revision in it, which is 1 or more, and a write
+// only if that is behind the revision that was replaced.
 package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,35 +20,42 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 // page is how many registers List reads at once.
 const page = 500
 
-// Store is a register.Store in an etcd cluster.
+// errForeign says that an answer is not one of etcd's.
+var errForeign = errors.New("the answer is not etcd's: its revision or what was asked for is missing")
+
+// Store is a lease.Store in an etcd cluster.
 type Store struct {
 	connection *dial.Lazy[*clientv3.Client]
 	prefix     string
 }
 
-// Get implements register.Store. The read goes through the quorum.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store. The read goes through the quorum.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	client, err := s.connection.Get(ctx)
 	if err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	answer, err := client.Get(ctx, s.prefix+key)
-	if err != nil {
-		return register.Record{}, s.failed("get", key, err)
+	switch {
+	case err != nil:
+		return lease.Record{}, s.failed("get", key, err)
+	case answer.Header.GetRevision() <= 0:
+		return lease.Record{}, s.failed("get", key, errForeign)
+	case len(answer.Kvs) == 0:
+		return lease.Record{}, lease.ErrNotFound
+	case string(answer.Kvs[0].Key) != s.prefix+key || answer.Kvs[0].ModRevision <= 0:
+		return lease.Record{}, s.failed("get", key, errForeign)
 	}
-	if len(answer.Kvs) == 0 {
-		return register.Record{}, register.ErrNotFound
-	}
-	return register.Record{Key: key, Value: answer.Kvs[0].Value, Revision: revision(answer.Kvs[0].ModRevision)}, nil
+	return lease.Record{Key: key, Value: answer.Kvs[0].Value, Revision: revision(answer.Kvs[0].ModRevision)}, nil
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, on the disks
 // of a majority.
@@ -61,16 +73,18 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 		If(clientv3.Compare(clientv3.ModRevision(s.prefix+key), "=", at)).
 		Then(clientv3.OpPut(s.prefix+key, string(value))).
 		Commit()
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", s.failed("put", key, err)
+	case !answer.Succeeded && answer.Header.GetRevision() > 0:
+		return "", lease.ErrConflict
+	case answer.Succeeded && answer.Header.GetRevision() > at && len(answer.Responses) == 1:
+		return revision(answer.Header.GetRevision()), nil
 	}
-	if !answer.Succeeded {
-		return "", register.ErrConflict
-	}
-	return revision(answer.Header.Revision), nil
+	return "", s.failed("put", key, errForeign)
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	at, err := number(ifRevision)
 	if err != nil {
@@ -88,32 +102,40 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	switch {
 	case err != nil:
 		return s.failed("delete", key, err)
+	case answer.Header.GetRevision() <= 0 || len(answer.Responses) != 1:
+		return s.failed("delete", key, errForeign)
 	case answer.Succeeded && answer.Responses[0].GetResponseDeleteRange().Deleted == 1:
 		return nil
 	case answer.Succeeded || answer.Responses[0].GetResponseRange().Count == 0:
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	}
-	return register.ErrConflict
+	return lease.ErrConflict
 }
 
-// List implements register.Store.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	client, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var records []register.Record
+	var records []lease.Record
 	from, end := s.prefix+prefix, clientv3.GetPrefixRangeEnd(s.prefix+prefix)
 	if from == "" {
 		from = "\x00" // the first key there can be
 	}
 	for {
 		answer, err := client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(page))
+		if err == nil && (answer.Header.GetRevision() <= 0 || answer.More && len(answer.Kvs) == 0) {
+			err = errForeign
+		}
 		if err != nil {
 			return nil, s.failed("list", prefix, err)
 		}
 		for _, kv := range answer.Kvs {
-			records = append(records, register.Record{
+			if string(kv.Key) < from || !strings.HasPrefix(string(kv.Key), s.prefix+prefix) {
+				return nil, s.failed("list", prefix, errForeign)
+			}
+			records = append(records, lease.Record{
 				Key: strings.TrimPrefix(string(kv.Key), s.prefix), Value: kv.Value, Revision: revision(kv.ModRevision),
 			})
 		}
@@ -130,14 +152,15 @@ func (s *Store) failed(verb, key string, err error) error {
 
 func revision(n int64) string { return strconv.FormatInt(n, 10) }
 
-// number is the inverse of revision. No revision is that of no key.
+// number is the inverse of revision. It returns 0, the mod revision of a key that
+// does not exist, for no revision.
 func number(revision string) (int64, error) {
 	if revision == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(revision, 10, 64)
 	if err != nil || n <= 0 {
-		return 0, register.ErrConflict // none of etcd's: no version has it
+		return 0, lease.ErrConflict // none of etcd's: no version has it
 	}
 	return n, nil
 }

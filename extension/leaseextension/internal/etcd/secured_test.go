@@ -84,7 +84,7 @@ func TestMissingFileStopsTheStart(t *testing.T) {
 	require.ErrorContains(t, err, "load `tls`: ")
 }
 
-// A cluster that is down is the error of who needs it, in the time that it has.
+// Where a cluster is down, each request fails in the time that it has.
 func TestNothingListens(t *testing.T) {
 	for _, user := range []string{"", "lease"} {
 		cfg := etcd.DefaultConfig()

@@ -55,10 +55,14 @@ func find(ctx context.Context, js jetstream.JetStream, cfg Config) (jetstream.St
 	if err != nil {
 		return nil, err
 	}
-	return stream, keeps(stream.CachedInfo().Config)
+	made := stream.CachedInfo().Config
+	if made.Name != name {
+		return nil, fmt.Errorf("the answer is about stream %q", made.Name)
+	}
+	return stream, keeps(made)
 }
 
-// layout is that of a KV bucket, but that reads are not answered by followers.
+// layout is that of a KV bucket, except that followers do not answer reads.
 func layout(cfg Config) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name:              streamPrefix + cfg.Bucket,

@@ -7,6 +7,11 @@
 //
 // Reads are answered by the leader of the bucket. KV clients ask any server that
 // has a copy, which may lag.
+//
+// Anything that is subscribed may answer a request. An answer counts only if it
+// names the bucket or the key that was asked for, and a write only if its number
+// is behind the one that was replaced. A key is missing only if the server says so
+// by its code.
 package nats
 
 import (
@@ -25,7 +30,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/s3window/s3window/extension/leaseextension/internal/dial"
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
 const (
@@ -43,7 +48,7 @@ const (
 	listers = 8
 )
 
-// Store is a register.Store in a KV bucket.
+// Store is a lease.Store in a KV bucket.
 type Store struct {
 	cfg        Config
 	connection *dial.Lazy[*connection]
@@ -51,20 +56,20 @@ type Store struct {
 	subject    string // of the bucket; ends with a dot
 }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	conn, err := s.connection.Get(ctx)
 	if err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	found, err := s.last(ctx, conn, key)
 	switch {
 	case err != nil:
-		return register.Record{}, err
+		return lease.Record{}, err
 	case found.sequence == 0 || found.marker:
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
-	return register.Record{Key: key, Value: found.data, Revision: strconv.FormatUint(found.sequence, 10)}, nil
+	return lease.Record{Key: key, Value: found.data, Revision: strconv.FormatUint(found.sequence, 10)}, nil
 }
 
 // message is the last one of a subject.
@@ -87,6 +92,7 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
 		Message *struct {
+			Subject  string `json:"subject"`
 			Sequence uint64 `json:"seq"`
 			Header   []byte `json:"hdrs"`
 			Data     []byte `json:"data"`
@@ -102,8 +108,8 @@ func (s *Store) last(ctx context.Context, conn *connection, key string) (message
 		return message{}, s.remake(ctx, conn)
 	case got.Error != nil:
 		return message{}, s.failed("get", key, got.Error)
-	case got.Message == nil:
-		return message{}, s.failed("get", key, errors.New("the answer has no message"))
+	case got.Message == nil || got.Message.Sequence == 0 || got.Message.Subject != s.subject+escape(key):
+		return message{}, s.failed("get", key, errors.New("the answer has no message of the key"))
 	}
 	found := message{sequence: got.Message.Sequence, data: got.Message.Data}
 	if len(got.Message.Header) > 0 {
@@ -125,7 +131,7 @@ func (s *Store) remake(ctx context.Context, conn *connection) error {
 	return nil
 }
 
-// ask sends a request again when nobody answers: while a bucket has no leader,
+// ask sends a request again when no answer comes: while a bucket has no leader,
 // servers drop what only the leader answers.
 func (s *Store) ask(ctx context.Context, conn *connection, subject string, body []byte) (answer *natsgo.Msg, err error) {
 	for range askTries {
@@ -139,7 +145,7 @@ func (s *Store) ask(ctx context.Context, conn *connection, subject string, body 
 	return answer, err
 }
 
-// Put implements register.Store.
+// Put implements lease.Store.
 //
 // Crash before this: the old version. Crash after it: the new one, on a majority
 // of the bucket's replicas, and on their disks as soon as the servers sync.
@@ -155,7 +161,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	msg := natsgo.NewMsg(s.subject + escape(key))
 	msg.Data = value
 	revision, err := s.publish(ctx, conn, key, msg, at)
-	if at != 0 || !errors.Is(err, register.ErrConflict) {
+	if at != 0 || !errors.Is(err, lease.ErrConflict) {
 		return revision, err
 	}
 	found, lookErr := s.last(ctx, conn, key)
@@ -163,7 +169,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	case lookErr != nil:
 		return "", lookErr
 	case !found.marker:
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	return s.publish(ctx, conn, key, msg, found.sequence)
 }
@@ -173,19 +179,22 @@ func (s *Store) publish(ctx context.Context, conn *connection, key string, msg *
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
 	ack, err := conn.jetstream.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithExpectStream(s.stream))
-	if err == nil {
+	switch {
+	case err == nil && (ack.Stream != s.stream || ack.Sequence <= at):
+		return "", s.failed("put", key, fmt.Errorf("the answer says number %d of stream %q, which cannot be", ack.Sequence, ack.Stream))
+	case err == nil:
 		return strconv.FormatUint(ack.Sequence, 10), nil
 	}
 	var api *jetstream.APIError
 	if errors.As(err, &api) && slices.Contains([]jetstream.ErrorCode{
 		jetstream.JSErrCodeStreamWrongLastSequence, jetstream.JSErrCodeStreamWrongLastSequenceConstant, // of one server, of a cluster
 	}, api.ErrorCode) {
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	return "", s.failed("put", key, err)
 }
 
-// Delete implements register.Store.
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	at, err := number(ifRevision)
 	if err != nil {
@@ -200,9 +209,9 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	case err != nil:
 		return err
 	case found.sequence == 0 || found.marker:
-		return register.ErrNotFound
+		return lease.ErrNotFound
 	case found.sequence != at:
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	marker := natsgo.NewMsg(s.subject + escape(key))
 	marker.Header.Set(operation, deleted)
@@ -210,13 +219,16 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	return err
 }
 
-// List implements register.Store. Keys that are not registers are left out.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. Keys that are not registers are left out.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	conn, err := s.connection.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	info, err := conn.bucket.Info(ctx, jetstream.WithSubjectFilter(s.subject+">"))
+	if err == nil && info.Config.Name != s.stream {
+		err = fmt.Errorf("the answer is about stream %q", info.Config.Name)
+	}
 	if err != nil {
 		return nil, s.failed("list", prefix, err)
 	}
@@ -226,13 +238,13 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			keys = append(keys, key)
 		}
 	}
-	records := make([]register.Record, len(keys))
+	records := make([]lease.Record, len(keys))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(listers)
 	for i, key := range keys {
 		work.Go(func() error {
 			rec, err := s.Get(ctx, key)
-			if err != nil && !errors.Is(err, register.ErrNotFound) {
+			if err != nil && !errors.Is(err, lease.ErrNotFound) {
 				return err
 			}
 			records[i] = rec
@@ -242,8 +254,8 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 	if err := work.Wait(); err != nil {
 		return nil, err
 	}
-	records = slices.DeleteFunc(records, func(r register.Record) bool { return r.Key == "" })
-	slices.SortFunc(records, func(a, b register.Record) int { return cmp.Compare(a.Key, b.Key) })
+	records = slices.DeleteFunc(records, func(r lease.Record) bool { return r.Key == "" })
+	slices.SortFunc(records, func(a, b lease.Record) int { return cmp.Compare(a.Key, b.Key) })
 	return records, nil
 }
 
@@ -254,14 +266,15 @@ func (s *Store) failed(verb, key string, err error) error {
 	return fmt.Errorf("%s key %q of stream %q: %w", verb, key, s.stream, err)
 }
 
-// number reads a revision. No revision is that of no message.
+// number is the inverse of a revision. It returns 0, the number before every
+// message, for no revision.
 func number(revision string) (uint64, error) {
 	if revision == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseUint(revision, 10, 64)
 	if err != nil || n == 0 {
-		return 0, register.ErrConflict // none of JetStream's: no version has it
+		return 0, lease.ErrConflict // none of JetStream's: no version has it
 	}
 	return n, nil
 }

@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/nats"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 	"github.com/s3window/s3window/testbed/servers"
 )
@@ -67,7 +67,7 @@ func TestBucketsThatLoseLeasesAreRefused(t *testing.T) {
 		bucket.Bucket = rand.Text()
 		_, err := js.CreateKeyValue(t.Context(), bucket)
 		require.NoError(t, err)
-		cfg := config(server, t)
+		cfg := config(server.Address)
 		cfg.Bucket = bucket.Bucket
 		store := open(t, cfg)
 		_, err = store.Put(t.Context(), "a", []byte("x"), "")
@@ -82,7 +82,7 @@ func TestBucketsThatLoseLeasesAreRefused(t *testing.T) {
 // KV clients read what is there, and what they remove is removed.
 func TestKVClientsUnderstandTheBucket(t *testing.T) {
 	server := servers.NATS(t, servers.Options{})
-	cfg := config(server, t)
+	cfg := config(server.Address)
 	store := open(t, cfg)
 	_, err := store.Put(t.Context(), "a/b", []byte("x"), "")
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestKVClientsUnderstandTheBucket(t *testing.T) {
 	} {
 		require.NoError(t, remove(t.Context(), "a/b"))
 		_, err = store.Get(t.Context(), "a/b")
-		require.ErrorIs(t, err, leaseextension.ErrNotFound)
+		require.ErrorIs(t, err, lease.ErrNotFound)
 		_, err = store.Put(t.Context(), "a/b", []byte("y"), "")
 		require.NoError(t, err)
 	}
@@ -111,7 +111,7 @@ func TestKVClientsUnderstandTheBucket(t *testing.T) {
 // A cluster says that a revision is another one in words of its own.
 func TestCluster(t *testing.T) {
 	members := servers.NATSCluster(t)
-	cfg := config(members[0], t)
+	cfg := config(members[0].Address)
 	cfg.Replicas = 3
 	for _, member := range members[1:] {
 		cfg.Endpoints = append(cfg.Endpoints, "nats://"+member.Address)
@@ -123,9 +123,9 @@ func TestCluster(t *testing.T) {
 			elected := open(t, own)
 			require.Eventually(t, func() bool {
 				_, err := elected.Get(t.Context(), "a")
-				return errors.Is(err, leaseextension.ErrNotFound)
+				return errors.Is(err, lease.ErrNotFound)
 			}, time.Minute, 100*time.Millisecond, "a cluster and a bucket that are new elect their leaders first")
-			return leasetest.Backend{Open: func(t testing.TB) leaseextension.Store { return open(t, own) }}
+			return leasetest.Backend{Open: func(t testing.TB) lease.Store { return open(t, own) }}
 		})
 	}
 }

@@ -5,6 +5,9 @@
 // store makes one out of a lock. Two processes on one storage are not fenced
 // against each other; file_storage refuses the second one.
 //
+// A client says of a batch only that nothing failed, so what was written is read
+// back.
+//
 // Layout, in the client's flat keys:
 //
 //	r/<name>      revision, '\n', value
@@ -26,10 +29,10 @@ import (
 
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
-	"github.com/s3window/s3window/extension/leaseextension/internal/register"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 )
 
-// Store is a register.Store on a storage client.
+// Store is a lease.Store on a storage client.
 type Store struct {
 	client storage.Client
 
@@ -41,14 +44,14 @@ type Store struct {
 // caller closes client after the last use of the store.
 func New(client storage.Client) *Store { return &Store{client: client} }
 
-// Get implements register.Store.
-func (s *Store) Get(ctx context.Context, key string) (register.Record, error) {
+// Get implements lease.Store.
+func (s *Store) Get(ctx context.Context, key string) (lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.getLocked(ctx, key)
 }
 
-// Put implements register.Store. It is durable when the client's Batch is.
+// Put implements lease.Store. It is durable when the client's Batch is.
 //
 // Crash before this: the old version. Crash after it: the new one; the index
 // page of a new key is part of the same batch.
@@ -56,14 +59,15 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec, err := s.getLocked(ctx, key)
-	if err != nil && !errors.Is(err, register.ErrNotFound) {
+	if err != nil && !errors.Is(err, lease.ErrNotFound) {
 		return "", err
 	}
 	if rec.Revision != ifRevision {
-		return "", register.ErrConflict
+		return "", lease.ErrConflict
 	}
 	revision := rand.Text()
-	ops := []*storage.Operation{storage.SetOperation(recordKey(key), slices.Concat([]byte(revision), []byte("\n"), value))}
+	content := slices.Concat([]byte(revision), []byte("\n"), value)
+	ops := []*storage.Operation{storage.SetOperation(recordKey(key), content)}
 	if ifRevision == "" {
 		index, err := s.indexLocked(ctx, key, insert)
 		if err != nil {
@@ -74,10 +78,23 @@ func (s *Store) Put(ctx context.Context, key string, value []byte, ifRevision st
 	if err := s.client.Batch(ctx, ops...); err != nil {
 		return "", fmt.Errorf("write record: %w", err)
 	}
+	if err := s.isLocked(ctx, key, content); err != nil {
+		return "", fmt.Errorf("read record back: %w", err)
+	}
 	return revision, nil
 }
 
-// Delete implements register.Store.
+// isLocked tells whether content is what is stored of the register; nil: nothing
+// is.
+func (s *Store) isLocked(ctx context.Context, key string, content []byte) error {
+	stored, err := s.client.Get(ctx, recordKey(key))
+	if err == nil && (content == nil && stored != nil || !bytes.Equal(stored, content)) {
+		err = errors.New("the storage holds something else than what it was given")
+	}
+	return err
+}
+
+// Delete implements lease.Store.
 func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +103,7 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 		return err
 	}
 	if rec.Revision != ifRevision {
-		return register.ErrConflict
+		return lease.ErrConflict
 	}
 	index, err := s.indexLocked(ctx, key, remove)
 	if err != nil {
@@ -95,14 +112,17 @@ func (s *Store) Delete(ctx context.Context, key, ifRevision string) error {
 	if err := s.client.Batch(ctx, storage.DeleteOperation(recordKey(key)), index); err != nil {
 		return fmt.Errorf("delete record: %w", err)
 	}
+	if err := s.isLocked(ctx, key, nil); err != nil {
+		return fmt.Errorf("look after deletion: %w", err)
+	}
 	return nil
 }
 
-// List implements register.Store. It is a snapshot.
-func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, error) {
+// List implements lease.Store. It is a snapshot.
+func (s *Store) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []register.Record
+	var found []lease.Record
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -116,7 +136,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 				continue
 			}
 			rec, err := s.getLocked(ctx, name)
-			if errors.Is(err, register.ErrNotFound) {
+			if errors.Is(err, lease.ErrNotFound) {
 				continue
 			}
 			if err != nil {
@@ -125,26 +145,26 @@ func (s *Store) List(ctx context.Context, prefix string) ([]register.Record, err
 			found = append(found, rec)
 		}
 	}
-	slices.SortFunc(found, func(a, b register.Record) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(found, func(a, b lease.Record) int { return strings.Compare(a.Key, b.Key) })
 	return found, nil
 }
 
-func (s *Store) getLocked(ctx context.Context, key string) (register.Record, error) {
+func (s *Store) getLocked(ctx context.Context, key string) (lease.Record, error) {
 	if err := ctx.Err(); err != nil {
-		return register.Record{}, err
+		return lease.Record{}, err
 	}
 	stored, err := s.client.Get(ctx, recordKey(key))
 	if err != nil {
-		return register.Record{}, fmt.Errorf("read record: %w", err)
+		return lease.Record{}, fmt.Errorf("read record: %w", err)
 	}
 	if stored == nil {
-		return register.Record{}, register.ErrNotFound
+		return lease.Record{}, lease.ErrNotFound
 	}
 	revision, value, ok := bytes.Cut(stored, []byte("\n"))
 	if !ok || len(revision) == 0 {
-		return register.Record{}, fmt.Errorf("read record of %q: no revision before its value", key)
+		return lease.Record{}, fmt.Errorf("read record of %q: no revision before its value", key)
 	}
-	return register.Record{Key: key, Value: bytes.Clone(value), Revision: string(revision)}, nil
+	return lease.Record{Key: key, Value: bytes.Clone(value), Revision: string(revision)}, nil
 }
 
 func (s *Store) pageLocked(ctx context.Context, page byte) ([]string, error) {

@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -13,8 +14,8 @@ import (
 	xstorage "go.opentelemetry.io/collector/extension/xextension/storage"
 	"go.uber.org/goleak"
 
-	"github.com/s3window/s3window/extension/leaseextension"
 	"github.com/s3window/s3window/extension/leaseextension/internal/storage"
+	"github.com/s3window/s3window/extension/leaseextension/lease"
 	"github.com/s3window/s3window/extension/leaseextension/leasetest"
 )
 
@@ -31,7 +32,7 @@ type file struct {
 	mu        sync.RWMutex
 	extension xstorage.Extension
 	client    xstorage.Client
-	store     leaseextension.Store
+	store     lease.Store
 }
 
 func openFile(t testing.TB) *file {
@@ -51,7 +52,7 @@ func (f *file) open(t testing.TB) {
 	require.NoError(t, ext.Start(context.Background(), componenttest.NewNopHost()))
 	f.client, err = f.extension.GetClient(context.Background(), component.KindExtension, leaseID, "")
 	require.NoError(t, err)
-	f.store = leaseextension.NewStorageStore(f.client)
+	f.store = storage.New(f.client)
 }
 
 func (f *file) close(t testing.TB) {
@@ -66,7 +67,7 @@ func (f *file) restart(t testing.TB) {
 	f.open(t)
 }
 
-func (f *file) Get(ctx context.Context, key string) (leaseextension.Record, error) {
+func (f *file) Get(ctx context.Context, key string) (lease.Record, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.store.Get(ctx, key)
@@ -84,7 +85,7 @@ func (f *file) Delete(ctx context.Context, key, ifRevision string) error {
 	return f.store.Delete(ctx, key, ifRevision)
 }
 
-func (f *file) List(ctx context.Context, prefix string) ([]leaseextension.Record, error) {
+func (f *file) List(ctx context.Context, prefix string) ([]lease.Record, error) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	return f.store.List(ctx, prefix)
@@ -94,7 +95,7 @@ func TestConformance(t *testing.T) {
 	leasetest.Run(t, leasetest.Bubble, func(t testing.TB) leasetest.Backend {
 		f := openFile(t)
 		return leasetest.Backend{
-			Open:    func(testing.TB) leaseextension.Store { return f },
+			Open:    func(testing.TB) lease.Store { return f },
 			Restart: f.restart,
 		}
 	})
@@ -103,36 +104,55 @@ func TestConformance(t *testing.T) {
 // brokenClient fails what is named, and returns what it is told to.
 type brokenClient struct {
 	xstorage.Client
-	get   []byte
+	get   []byte // of a record
+	page  []byte // of the index
 	gets  error
 	batch error
 }
 
-func (c brokenClient) Get(context.Context, string) ([]byte, error)         { return c.get, c.gets }
+func (c brokenClient) Get(_ context.Context, key string) ([]byte, error) {
+	if strings.HasPrefix(key, "i/") {
+		return c.page, c.gets
+	}
+	return c.get, c.gets
+}
 func (c brokenClient) Batch(context.Context, ...*xstorage.Operation) error { return c.batch }
 
 func TestBrokenStorageIsAnErrorOfItsOwn(t *testing.T) {
-	ctx := t.Context()
+	ctx, listed := t.Context(), []byte(`["a"]`)
 	for name, client := range map[string]brokenClient{
 		"reads fail":        {gets: xstorage.ErrStorageFull},
-		"record is damaged": {get: []byte("no revision")},
-		"record has none":   {get: []byte("\nvalue")},
+		"record is damaged": {get: []byte("no revision"), page: listed},
+		"record has none":   {get: []byte("\nvalue"), page: listed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := storage.New(client)
 			_, err := store.Get(ctx, "a")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, leaseextension.ErrNotFound)
+			require.NotErrorIs(t, err, lease.ErrNotFound)
 			_, err = store.Put(ctx, "a", nil, "1")
 			require.Error(t, err)
-			require.NotErrorIs(t, err, leaseextension.ErrConflict)
+			require.NotErrorIs(t, err, lease.ErrConflict)
 			require.Error(t, store.Delete(ctx, "a", "1"))
 			_, err = store.List(ctx, "")
 			require.Error(t, err)
 		})
 	}
-	_, err := storage.New(brokenClient{batch: xstorage.ErrStorageFull}).Put(ctx, "a", nil, "")
+	_, err := storage.New(brokenClient{page: []byte("no JSON")}).List(ctx, "")
+	require.Error(t, err)
+	_, err = storage.New(brokenClient{batch: xstorage.ErrStorageFull}).Put(ctx, "a", nil, "")
 	require.ErrorIs(t, err, xstorage.ErrStorageFull)
+}
+
+// A storage that says yes and keeps what it has.
+func TestForgedAnswers(t *testing.T) {
+	ctx := t.Context()
+	_, err := storage.New(brokenClient{}).Put(ctx, "a", []byte("x"), "")
+	require.EqualError(t, err, "read record back: the storage holds something else than what it was given")
+	store := storage.New(brokenClient{get: []byte("1\nx"), page: []byte(`["a"]`)})
+	_, err = store.Put(ctx, "a", []byte("y"), "1")
+	require.EqualError(t, err, "read record back: the storage holds something else than what it was given")
+	require.EqualError(t, store.Delete(ctx, "a", "1"), "look after deletion: the storage holds something else than what it was given")
 }
 
 func TestOpenNamesWhatIsMissing(t *testing.T) {
