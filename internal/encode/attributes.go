@@ -13,6 +13,7 @@ type rowAttributes struct {
 	promoted []promotedRow
 	letters  []byte
 	text     []byte
+	row      int // counts rows
 }
 
 func (a *rowAttributes) add(t *parquet.Table, name string) {
@@ -32,7 +33,7 @@ func (a *rowAttributes) classify(key []byte) int32 {
 }
 
 // Attribute implements otlp.AttributeSink: it puts an attribute of the row under
-// construction into its promoted column or the map.
+// construction into the map, its promoted column, or both.
 func (a *rowAttributes) Attribute(kv []byte) int {
 	key, value, at := otlp.KeyValue(kv)
 	if at < 0 {
@@ -46,21 +47,55 @@ func (a *rowAttributes) Attribute(kv []byte) int {
 		}
 	}
 	k := a.entries.Find(key)
-	if k.Class != 0 && a.promoted[k.Class-1].take(v) {
-		return 0
+	if k.Class != 0 {
+		return a.promote(&a.promoted[k.Class-1], k, key, v)
+	}
+	return a.put(k, key, v)
+}
+
+// put puts an attribute into the map.
+func (a *rowAttributes) put(k parquet.Key, key []byte, v otlp.Value) (at int) {
+	a.entries.Key(k, key)
+	a.letters = append(a.letters, byte(v.Kind))
+	a.text, at = putText(a.entries, v, a.text)
+	return at
+}
+
+// promote puts an attribute into its column, and into the map unless the column
+// moves it.
+func (a *rowAttributes) promote(p *promotedRow, k parquet.Key, key []byte, v otlp.Value) int {
+	own, ok := v.As(p.kind)
+	switch {
+	case !ok:
+		return a.put(k, key, v)
+	case v.Kind == p.kind && p.move:
+		if p.set(v) {
+			p.moved = moved{v, a.row + 1}
+			return 0
+		}
+		return a.put(k, key, v)
+	case v.Kind == p.kind && !p.move:
+		return a.putBoth(p, k, key, v)
+	}
+	if p.moved.back(a.row+1, v, own) {
+		if at := a.put(k, key, p.moved.value); at < 0 {
+			return at
+		}
+	}
+	p.set(own)
+	return a.put(k, key, v)
+}
+
+// putBoth puts an attribute into its column and the map.
+func (a *rowAttributes) putBoth(p *promotedRow, k parquet.Key, key []byte, v otlp.Value) int {
+	if p.label == nil && p.kind != otlp.Int {
+		p.set(v)
+		return a.put(k, key, v)
 	}
 	a.entries.Key(k, key)
 	a.letters = append(a.letters, byte(v.Kind))
-	switch v.Kind {
-	case otlp.String:
-		a.entries.String(v.Raw)
-	case otlp.Int:
-		a.entries.Int(v.Int())
-	default:
-		if a.text, at = v.AppendText(a.text[:0]); at < 0 {
-			return at
-		}
-		a.entries.String(a.text)
+	if !p.setCopy(a.entries, v) {
+		a.text, _ = putText(a.entries, v, a.text)
 	}
 	return 0
 }
@@ -69,9 +104,14 @@ func (a *rowAttributes) endRow() {
 	a.entries.EndRow()
 	a.types.Add(a.letters)
 	a.letters = a.letters[:0]
+	a.row++
 }
 
-func (a *rowAttributes) reset()    { a.letters = a.letters[:0] }
+func (a *rowAttributes) reset() {
+	a.letters = a.letters[:0]
+	a.row++ // what was moved in a row that was not ended does not count
+}
+
 func (a *rowAttributes) held() int { return cap(a.letters) + cap(a.text) }
 
 // elementAttributes are the attribute fields of the elements of a list, such

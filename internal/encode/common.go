@@ -33,15 +33,40 @@ func (a *runAttributes) Attribute(kv []byte) int {
 	if at < 0 {
 		return at
 	}
-	if a.take(key, v) {
-		return 0
+	for i := range a.promoted {
+		if a.promoted[i].key == string(key) {
+			return a.promote(&a.promoted[i], key, v)
+		}
 	}
+	return a.put(key, v)
+}
+
+// put puts an attribute into the map.
+func (a *runAttributes) put(key []byte, v otlp.Value) (at int) {
 	if a.text, at = v.AppendText(a.text[:0]); at < 0 {
 		return at
 	}
 	a.letters = append(a.letters, byte(v.Kind))
 	a.entries.Put(key, a.text)
 	return 0
+}
+
+// promote is rowAttributes.promote for an entry.
+func (a *runAttributes) promote(p *promotedRun, key []byte, v otlp.Value) int {
+	own, ok := v.As(p.kind)
+	if !ok {
+		return a.put(key, v)
+	}
+	if p.moved.back(1, v, own) {
+		if at := a.put(key, p.moved.value); at < 0 {
+			return at
+		}
+	}
+	if p.set(own) && p.move && v.Kind == p.kind {
+		p.moved = moved{v, 1}
+		return 0
+	}
+	return a.put(key, v)
 }
 
 // end ends the entry.
@@ -53,19 +78,10 @@ func (a *runAttributes) end() {
 	}
 }
 
-func (a *runAttributes) take(key []byte, v otlp.Value) bool {
-	for i := range a.promoted {
-		if a.promoted[i].take(key, v) {
-			return true
-		}
-	}
-	return false
-}
-
 func (a *runAttributes) reset() {
 	a.letters = a.letters[:0]
 	for i := range a.promoted {
-		a.promoted[i].taken = false
+		a.promoted[i].taken, a.promoted[i].moved = false, moved{}
 	}
 }
 

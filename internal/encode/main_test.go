@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func testID() partition.ID {
-	return partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Logs}
+	return partition.ID{Sink: "default", Tenant: testTenant, Signal: partition.Logs}
 }
 
 func testSpec(columns ...Column) Spec {
@@ -75,6 +75,9 @@ func saved(t testing.TB, file []byte) string {
 	}
 	return path
 }
+
+// testTenant owns the objects of tests.
+const testTenant = "acme"
 
 // idle are the stagers that an encoder of Parquet keeps.
 func idle(e *Encoder) []*stager { return e.base.(*parquetFormat).idle }

@@ -71,7 +71,7 @@ func oraclePoints(m pmetric.Metric, columns []Column) (out []pointCells) {
 		pairs, types := oracleMap(attributes, p.row, p.found)
 		metadata, metadataTypes := oracleMap(m.Metadata(), nil, nil)
 		for column, cell := range map[string]string{
-			"ts": itoa(int64(uint64(at) / 1000)), "time_unix_nano": itoa(int64(at)), "start_time_unix_nano": itoa(int64(from)),
+			"tenant_id": testTenant, "ts": itoa(int64(uint64(at) / 1000)), "time_unix_nano": itoa(int64(at)), "start_time_unix_nano": itoa(int64(from)),
 			"metric_name": mended(m.Name()), "metric_description": mended(m.Description()), "metric_unit": mended(m.Unit()),
 			"metric_metadata": metadata, "metric_metadata_types": metadataTypes, "metric_type": kind,
 			"attributes": pairs, "attributes_types": types, "flags": itoa(int64(uint32(flags))),
@@ -134,8 +134,9 @@ func (c pointCells) temporality(t pmetric.AggregationTemporality) {
 func (c pointCells) number(p pmetric.NumberDataPoint) {
 	switch p.ValueType() {
 	case pmetric.NumberDataPointValueTypeDouble:
-		c.set("value_double", oracleDouble(p.DoubleValue()))
+		c.set("value", oracleDouble(p.DoubleValue()))
 	case pmetric.NumberDataPointValueTypeInt:
+		c.set("value", oracleDouble(float64(p.IntValue())))
 		c.set("value_int", itoa(p.IntValue()))
 	}
 	c.set("exemplars", oracleExemplars(p.Exemplars()))
@@ -186,13 +187,14 @@ func oracleExemplars(s pmetric.ExemplarSlice) string {
 	for _, e := range s.All() {
 		attributes, types := oracleMap(e.FilteredAttributes(), nil, nil)
 		fields := map[string]string{
-			"time_unix_nano": itoa(int64(e.Timestamp())), "value_double": nullCell, "value_int": nullCell,
+			"time_unix_nano": itoa(int64(e.Timestamp())), "value": nullCell, "value_int": nullCell,
 			"trace_id": traceID(e.TraceID()), "span_id": spanID(e.SpanID()), "attributes": attributes, "attributes_types": types,
 		}
 		switch e.ValueType() {
 		case pmetric.ExemplarValueTypeDouble:
-			fields["value_double"] = oracleDouble(e.DoubleValue())
+			fields["value"] = oracleDouble(e.DoubleValue())
 		case pmetric.ExemplarValueTypeInt:
+			fields["value"] = oracleDouble(float64(e.IntValue()))
 			fields["value_int"] = itoa(e.IntValue())
 		}
 		b.WriteString(element(structCell(fields)))

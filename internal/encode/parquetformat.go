@@ -70,7 +70,7 @@ func (f *parquetFormat) Check(entries []Entry) error {
 }
 
 func (f *parquetFormat) Join(of owner, content content) ([][]byte, error) {
-	meta := parquet.Meta{CreatedBy: createdBy, KeyValues: []pqformat.KeyValue{
+	meta := parquet.Meta{CreatedBy: createdBy, Constants: []string{of.Tenant}, KeyValues: []pqformat.KeyValue{
 		{Key: "s3window.tenant", Value: of.Tenant},
 		{Key: "s3window.signal", Value: string(of.Signal)},
 		{Key: "s3window.schema", Value: strconv.Itoa(schema.Version)},

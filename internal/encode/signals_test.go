@@ -116,7 +116,7 @@ func BenchmarkSignals(b *testing.B) {
 func TestFiltersFindEverySpanAndPoint(t *testing.T) {
 	columns := map[partition.Signal][]string{
 		partition.Traces:  {"ts", "duration_nano", "trace_id", "parent_span_id", "name", "kind", "status_code", "service_name", "http_route", "host_name"},
-		partition.Metrics: {"ts", "metric_name", "metric_type", "is_monotonic", "service_name", "http_route", "value_int", "count", "scale", "positive_offset"},
+		partition.Metrics: {"ts", "metric_name", "metric_type", "is_monotonic", "service_name", "http_route", "value", "value_int", "count", "scale", "positive_offset"},
 	}
 	db := duckdbtest.Open(t)
 	for signal, requests := range generated(11, 6000) {

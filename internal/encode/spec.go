@@ -32,16 +32,18 @@ type Spec struct {
 	ObjectBytes int64 `json:"object_bytes,omitempty"`
 }
 
-// Column promotes an attribute to a column of its own. Exactly one of the
-// first three names it. A value of the column's type leaves the map that it
-// was in (in JSONL it stays there too); one of another type stays there, and
-// the column is null.
+// Column promotes an attribute to a column of its own. Exactly one of the first
+// three names it. The column has a copy of the first value that is of its type,
+// or can be exactly, as otlp.Value.As has it; null if there is none.
 type Column struct {
 	Attribute         string `json:"attribute,omitempty"`
 	ResourceAttribute string `json:"resource_attribute,omitempty"`
 	ScopeAttribute    string `json:"scope_attribute,omitempty"`
 	As                string `json:"as"`
 	Type              string `json:"type,omitempty"` // string (the default), int64, double, bool
+	// Move has values of the column's type stand in the column alone. Lines have
+	// them twice all the same.
+	Move bool `json:"move,omitempty"`
 }
 
 // What Stage is best given at once, and the largest row group it makes.

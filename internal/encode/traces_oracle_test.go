@@ -69,9 +69,9 @@ func newPromotion(columns []Column) *promotion {
 		case c.Attribute != "":
 			p.row = append(p.row, c)
 		case c.ScopeAttribute != "":
-			p.ofScope = append(p.ofScope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type})
+			p.ofScope = append(p.ofScope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		default:
-			p.ofResource = append(p.ofResource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type})
+			p.ofResource = append(p.ofResource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		}
 	}
 	return p
@@ -123,7 +123,7 @@ func (p *promotion) span(sp ptrace.Span, received int64) []string {
 	}
 	attributes, types := oracleMap(sp.Attributes(), p.row, p.found)
 	return []string{
-		itoa(ts), itoa(int64(start)), itoa(int64(end)), itoa(duration), itoa(received),
+		itoa(ts), itoa(int64(start)), itoa(int64(end)), itoa(duration), itoa(received), testTenant,
 		traceID(sp.TraceID()), spanID(sp.SpanID()), spanID(sp.ParentSpanID()), mended(sp.TraceState().AsRaw()),
 		itoa(int64(sp.Flags())), mended(sp.Name()), kind, "", status, mended(sp.Status().Message()),
 		attributes, types, itoa(int64(sp.DroppedAttributesCount())),

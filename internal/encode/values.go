@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"math"
+
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/parquet"
 )
@@ -46,11 +48,12 @@ func (c *enumColumn) put(scratch []byte, n int32) []byte {
 	return scratch
 }
 
-// numberColumn is the columns of a number that is a double or an integer.
+// numberColumn is the columns of a number that is a double or an integer: the
+// first has it either way.
 type numberColumn struct{ double, integer *parquet.OptionalNumber }
 
 func newNumberColumn(t *parquet.Table, name string) numberColumn {
-	return numberColumn{t.OptionalDouble(name + "_double"), t.OptionalInt64(name + "_int")}
+	return numberColumn{t.OptionalDouble(name), t.OptionalInt64(name + "_int")}
 }
 
 func (c *numberColumn) put(has uint8, bits uint64) {
@@ -58,6 +61,7 @@ func (c *numberColumn) put(has uint8, bits uint64) {
 	case has&otlp.HasDouble != 0:
 		c.double.Set(int64(bits))
 	case has&otlp.HasInt != 0:
+		c.double.Set(int64(math.Float64bits(float64(int64(bits)))))
 		c.integer.Set(int64(bits))
 	}
 }
@@ -66,7 +70,7 @@ func (c *numberColumn) put(has uint8, bits uint64) {
 type listNumberColumn struct{ double, integer *parquet.ListOptionalNumber }
 
 func newListNumberColumn(l *parquet.List, name string) listNumberColumn {
-	return listNumberColumn{l.OptionalDouble(name + "_double"), l.OptionalInt64(name + "_int")}
+	return listNumberColumn{l.OptionalDouble(name), l.OptionalInt64(name + "_int")}
 }
 
 func (c *listNumberColumn) put(has uint8, bits uint64) {
@@ -74,6 +78,7 @@ func (c *listNumberColumn) put(has uint8, bits uint64) {
 	case has&otlp.HasDouble != 0:
 		c.double.Set(int64(bits))
 	case has&otlp.HasInt != 0:
+		c.double.Set(int64(math.Float64bits(float64(int64(bits)))))
 		c.integer.Set(int64(bits))
 	}
 }

@@ -118,7 +118,7 @@ const (
 	metricIsMonotonic
 	pointAttributes
 	pointFlags
-	pointValueDouble
+	pointValue
 	pointValueInt
 	pointCount
 	pointSum
@@ -151,7 +151,7 @@ func pointFields() []field {
 		{name: "is_monotonic", kind: asNumber},
 		{name: "attributes", kind: asObject},
 		{name: "flags", kind: asNumber},
-		{name: "value_double", kind: asDouble},
+		{name: "value", kind: asDouble},
 		{name: "value_int", kind: asNumber},
 		{name: "count", kind: asNumber},
 		{name: "sum", kind: asDouble},
@@ -228,7 +228,7 @@ func quantileFields() []field {
 // The fields of exemplars.
 const (
 	exemplarTimeUnixNano = iota
-	exemplarValueDouble
+	exemplarValue
 	exemplarValueInt
 	exemplarTraceID
 	exemplarSpanID
@@ -239,7 +239,7 @@ const (
 func exemplarFields() []field {
 	return []field{
 		{name: "time_unix_nano", kind: asNumber},
-		{name: "value_double", kind: asDouble},
+		{name: "value", kind: asDouble},
 		{name: "value_int", kind: asNumber},
 		{name: "trace_id", kind: asText},
 		{name: "span_id", kind: asText},

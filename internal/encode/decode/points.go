@@ -35,20 +35,23 @@ type single interface {
 	SetIntValue(int64)
 }
 
-// readSingle reads a value; both of its fields say something in no row.
+// readSingle reads a value: the integer where there is one, of which the double
+// is then a copy.
 func readSingle(r row, asDouble, asInt int, to single) {
 	readDouble(r, asDouble, to.SetDoubleValue)
-	if n, ok := r.optional(asInt); ok {
-		to.SetIntValue(n)
-		if _, both := r.optional(asDouble); both {
-			r.fail(malformed("a value is an integer and a double"))
-		}
+	n, ok := r.optional(asInt)
+	if !ok {
+		return
+	}
+	to.SetIntValue(n)
+	if bits, both := r.optional(asDouble); both && math.Float64frombits(uint64(bits)) != float64(n) {
+		r.fail(malformed("a value is the integer %d and another double", n))
 	}
 }
 
 func readNumber(r row, p pmetric.NumberDataPoint) {
 	readPoint(r, p)
-	readSingle(r, pointValueDouble, pointValueInt, p)
+	readSingle(r, pointValue, pointValueInt, p)
 	readExemplars(r, p.Exemplars())
 }
 
@@ -56,7 +59,7 @@ func readExemplars(r row, to pmetric.ExemplarSlice) {
 	r.each(pointExemplars, func(r row) {
 		e := to.AppendEmpty()
 		e.SetTimestamp(readTime(r, exemplarTimeUnixNano))
-		readSingle(r, exemplarValueDouble, exemplarValueInt, e)
+		readSingle(r, exemplarValue, exemplarValueInt, e)
 		e.SetTraceID(readTraceID(r, exemplarTraceID))
 		e.SetSpanID(readSpanID(r, exemplarSpanID))
 		r.attributes(exemplarAttributes, e.FilteredAttributes())

@@ -90,7 +90,7 @@ func (a *attributes) attribute(b, kv []byte) ([]byte, int) {
 	}
 	a.letters = append(a.letters, byte(v.Kind))
 	if k.column > 0 {
-		a.columns[k.column-1].take(v.Kind, b[from:])
+		a.columns[k.column-1].take(v, b[from:])
 	}
 	return b, 0
 }

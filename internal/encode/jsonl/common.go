@@ -26,10 +26,16 @@ func promotedAt(columns []Column, place Place) (out []promoted, of []Column) {
 	return out, of
 }
 
-// take keeps the JSON of the first value of the column's kind.
-func (p *promoted) take(kind otlp.Kind, json []byte) {
-	if kind == p.Kind && len(p.value) == 0 {
+// take keeps the JSON of the first value that is of the column's kind, or can be
+// exactly.
+func (p *promoted) take(v otlp.Value, json []byte) {
+	if len(p.value) > 0 {
+		return
+	}
+	if v.Kind == p.Kind {
 		p.value = append(p.value, json...)
+	} else if own, ok := v.As(p.Kind); ok {
+		p.value, _ = own.AppendJSON(p.value)
 	}
 }
 
@@ -89,7 +95,7 @@ func (s *shared) Attribute(kv []byte) int {
 	s.letters = append(s.letters, byte(v.Kind))
 	for i := range s.columns {
 		if s.columns[i].Key == string(key) {
-			s.columns[i].take(v.Kind, s.object[from:])
+			s.columns[i].take(v, s.object[from:])
 		}
 	}
 	return 0

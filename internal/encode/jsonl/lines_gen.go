@@ -190,7 +190,7 @@ func (x *pointLines) append(out *lines, r *otlp.Point, service, metric []byte) (
 		}
 		b = append(b, `]`...)
 	case otlp.Histogram:
-		b = strconv.AppendInt(append(b, `,"value_double":null,"value_int":null,"count":`...), int64(r.Count), 10)
+		b = strconv.AppendInt(append(b, `,"value":null,"value_int":null,"count":`...), int64(r.Count), 10)
 		b = appendOptional(append(b, `,"sum":`...), r.Has&otlp.HasSum != 0, r.Sum)
 		b = appendOptional(append(b, `,"min":`...), r.Has&otlp.HasMin != 0, r.Min)
 		b = appendOptional(append(b, `,"max":`...), r.Has&otlp.HasMax != 0, r.Max)
@@ -201,7 +201,7 @@ func (x *pointLines) append(out *lines, r *otlp.Point, service, metric []byte) (
 		}
 		b = append(b, `]`...)
 	case otlp.ExponentialHistogram:
-		b = strconv.AppendInt(append(b, `,"value_double":null,"value_int":null,"count":`...), int64(r.Count), 10)
+		b = strconv.AppendInt(append(b, `,"value":null,"value_int":null,"count":`...), int64(r.Count), 10)
 		b = appendOptional(append(b, `,"sum":`...), r.Has&otlp.HasSum != 0, r.Sum)
 		b = appendOptional(append(b, `,"min":`...), r.Has&otlp.HasMin != 0, r.Min)
 		b = appendOptional(append(b, `,"max":`...), r.Has&otlp.HasMax != 0, r.Max)
@@ -217,7 +217,7 @@ func (x *pointLines) append(out *lines, r *otlp.Point, service, metric []byte) (
 		}
 		b = append(b, `]`...)
 	case otlp.Summary:
-		b = strconv.AppendInt(append(b, `,"value_double":null,"value_int":null,"count":`...), int64(r.Count), 10)
+		b = strconv.AppendInt(append(b, `,"value":null,"value_int":null,"count":`...), int64(r.Count), 10)
 		b = appendOptional(append(b, `,"sum":`...), r.Has&otlp.HasSum != 0, r.Sum)
 		if b, at = x.quantiles.append(append(b, `,"min":null,"max":null,"bucket_counts":[],"explicit_bounds":[],"scale":null,"zero_count":null,"zero_threshold":null,"positive_offset":null,"positive_bucket_counts":[],"negative_offset":null,"negative_bucket_counts":[],"quantiles":[`...)); at < 0 {
 			return at

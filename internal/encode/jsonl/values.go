@@ -15,14 +15,15 @@ func appendOptional(b []byte, present bool, bits uint64) []byte {
 	return otlp.AppendDouble(b, math.Float64frombits(bits))
 }
 
-// appendNumber appends the fields value_double and value_int.
+// appendNumber appends the fields value and value_int.
 func appendNumber(b []byte, has uint8, bits uint64) []byte {
-	b = appendOptional(append(b, `,"value_double":`...), has&otlp.HasDouble != 0, bits)
-	b = append(b, `,"value_int":`...)
+	b = append(b, `,"value":`...)
 	if has&otlp.HasInt == 0 {
-		return append(b, "null"...)
+		b = appendOptional(b, has&otlp.HasDouble != 0, bits)
+		return append(b, `,"value_int":null`...)
 	}
-	return strconv.AppendInt(b, int64(bits), 10)
+	b = otlp.AppendDouble(b, float64(int64(bits)))
+	return strconv.AppendInt(append(b, `,"value_int":`...), int64(bits), 10)
 }
 
 // appendFixed64s appends the elements of an array of integers.

@@ -34,6 +34,16 @@ func (s Signal) Columns() (out []Column) {
 	return out
 }
 
+// LineNames returns the names of Columns that lines have too.
+func (s Signal) LineNames() (out []string) {
+	for _, c := range s.Columns() {
+		if c.Name != tenant().Name {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
 // Names returns the names of Columns.
 func (s Signal) Names() (out []string) {
 	for _, c := range s.Columns() {
@@ -57,7 +67,7 @@ func (f Field) columns(run bool) []Column {
 	c.Bloom = f.Indexed && f.Kind == TraceID
 	c.Indexed = f.Indexed && !c.Bloom
 	switch f.Kind {
-	case TS, Received, Duration, Service:
+	case TS, Received, Duration, Service, Tenant:
 		c.Derived = true
 	case Group:
 		return f.Of.columns(run)
@@ -66,9 +76,9 @@ func (f Field) columns(run bool) []Column {
 	case Attributes:
 		return []Column{c, {Name: f.Name + "_types", Type: TypeString, Run: run, Doc: "a letter for each of them"}}
 	case Number:
-		double, integer := c, c
-		double.Name, integer.Name, integer.Type, integer.Doc = f.Name+"_double", f.Name+"_int", TypeInt64, ""
-		return []Column{double, integer}
+		integer := c
+		integer.Name, integer.Type, integer.Doc = f.Name+"_int", TypeInt64, "the integer, where `"+f.Name+"` was one"
+		return []Column{c, integer}
 	case Uint64s, Varints:
 		c.Of = []Column{{Type: TypeInt64}}
 	case Doubles:

@@ -9,6 +9,7 @@ const (
 	Received                     // when the record was received: microseconds
 	Duration                     // of a span: nanoseconds
 	Service                      // service.name of the resource
+	Tenant                       // whose the object is; not in lines
 	Form                         // which kind of data a metric has
 	MetricFields                 // the place of the fields of the metric
 )
@@ -29,7 +30,7 @@ const (
 	Uint64                       // fixed64
 	Double                       // double
 	Sint32                       // zigzag varint
-	Number                       // double, or sfixed64; with a column for each
+	Number                       // double, or sfixed64; a column has all of them, another the integers
 	Uint64s                      // repeated fixed64
 	Doubles                      // repeated double
 	Varints                      // repeated varint
@@ -92,6 +93,7 @@ func kindTexts() []kindText {
 		{Duration, "duration", "INT64", "delta"},
 		{Nanos, "nanoseconds", "INT64", "delta"},
 		{Service, "service", text, dictionary + "; row groups are sorted by it"},
+		{Tenant, "tenant", text, "dictionary; written when the object is joined, not compressed"},
 		{Int32, "number of 32 bits", "INT32", dictionary},
 		{Sint32, "number of 32 bits in points", "INT32", dictionary},
 		{Count, "count", "INT64 (0 … 2³²−1)", dictionary},

@@ -7,6 +7,7 @@ func Log() Message {
 		{Name: "time_unix_nano", Kind: Nanos, Wire: 1, Doc: "as sent; the bits of the uint64"},
 		{Name: "observed_time_unix_nano", Kind: Nanos, Wire: 11, Doc: "as sent"},
 		received(),
+		tenant(),
 		{Name: "severity_number", Kind: Int32, Wire: 2, Indexed: true},
 		{Name: "severity_text", Kind: Label, Wire: 3, Indexed: true},
 		service(),
@@ -28,6 +29,7 @@ func Span() Message {
 		{Name: "end_time_unix_nano", Kind: Nanos, Wire: 8, Doc: "as sent"},
 		{Name: "duration_nano", Kind: Duration, Indexed: true, Doc: "end − start; 0 unless both are known"},
 		received(),
+		tenant(),
 		{Name: "trace_id", Kind: TraceID, Wire: 1, Indexed: true, Doc: "lower-case hex; empty if absent"},
 		{Name: "span_id", Kind: SpanID, Wire: 2, Doc: "lower-case hex; empty if absent"},
 		{Name: "parent_span_id", Kind: SpanID, Wire: 4, Doc: "lower-case hex; empty if absent"},
@@ -77,11 +79,12 @@ func Point() Message {
 		{Name: "start_time_unix_nano", Kind: Nanos, Forms: all(2), Doc: "as sent; the bits of the uint64"},
 		{Name: "time_unix_nano", Kind: Nanos, Forms: all(3), Doc: "as sent"},
 		received(),
+		tenant(),
 		{Kind: MetricFields},
 		service(),
 		{Name: "attributes", Kind: Attributes, Forms: [NumForms]int{7, 9, 1, 7}, Doc: attributesDoc},
 		{Name: "flags", Kind: Count, Forms: [NumForms]int{8, 10, 10, 8}, Doc: "1: no recorded value"},
-		{Name: "value", Kind: Number, Forms: number(4), Integer: 6, Null: true, Indexed: true, Doc: "of gauges and sums: one of the two, or none"},
+		{Name: "value", Kind: Number, Forms: number(4), Integer: 6, Null: true, Indexed: true, Doc: "of gauges and sums, whatever it was sent as; null where there is none. An integer beyond 2^53 is rounded"},
 		{Name: "count", Kind: Uint64, Forms: [NumForms]int{0, 4, 4, 4}, Null: true, Indexed: true,
 			Doc: "of histograms, exponential histograms and summaries"},
 		{Name: "sum", Kind: Double, Forms: [NumForms]int{0, 5, 5, 5}, Null: true, Sent: true, Always: [NumForms]bool{SummaryPoint: true}, Indexed: true,
@@ -164,6 +167,10 @@ const attributesDoc = "in the order sent, duplicates kept"
 
 func received() Field {
 	return Field{Name: "received_at", Kind: Received, Indexed: true, Doc: "the stamp of the request in the queue"}
+}
+
+func tenant() Field {
+	return Field{Name: "tenant_id", Kind: Tenant, Indexed: true, Doc: "the tenant; the same in all rows of an object, and not percent-encoded"}
 }
 
 func service() Field {

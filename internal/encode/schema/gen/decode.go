@@ -38,12 +38,12 @@ type decoded struct {
 func decodedFields(m schema.Message, prefix string) (out []decoded) {
 	for _, f := range flat(m) {
 		switch f.Kind {
-		case schema.TS, schema.Received, schema.Duration, schema.Service:
+		case schema.TS, schema.Received, schema.Duration, schema.Service, schema.Tenant:
 		case schema.MetricFields:
 			out = append(out, decodedFields(schema.Metric(), "metric")...)
 		case schema.Number:
 			out = append(out,
-				decoded{prefix + camel(f.Name, true) + "Double", f.Name + "_double", "asDouble", nil},
+				decoded{prefix + camel(f.Name, true), f.Name, "asDouble", nil},
 				decoded{prefix + camel(f.Name, true) + "Int", f.Name + "_int", "asNumber", nil})
 		default:
 			out = append(out, decoded{prefix + camel(strings.TrimPrefix(f.Name, m.Prefix), true), f.Name, decodeKind(f.Kind), f.Of})

@@ -185,7 +185,7 @@ func printLineFields(t *text, m schema.Message) {
 // field prints a field that a message has.
 func (t *text) field(f flatField) {
 	switch f.Kind {
-	case schema.TS:
+	case schema.TS, schema.Tenant:
 	case schema.MetricFields:
 		t.flush()
 		t.p("b = append(b, metric...)")
@@ -218,7 +218,7 @@ func printLineForms(t *text, fields []flatField) {
 			case f.Forms[i] != 0:
 				t.field(f)
 			case f.Kind == schema.Number:
-				t.constant += fmt.Sprintf(`,"%[1]s_double":null,"%[1]s_int":null`, f.Name)
+				t.constant += fmt.Sprintf(`,"%[1]s":null,"%[1]s_int":null`, f.Name)
 			default:
 				t.constant += `,"` + f.Name + `":` + lineOf(f.Field).none
 			}

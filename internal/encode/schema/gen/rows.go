@@ -126,7 +126,7 @@ type flatField struct {
 func flat(m schema.Message) (out []flatField) {
 	for _, f := range m.Fields {
 		switch {
-		case f.Kind == schema.MetricFields || f.Kind == schema.Service:
+		case f.Kind == schema.MetricFields || f.Kind == schema.Service || f.Kind == schema.Tenant:
 			out = append(out, flatField{Field: f, of: m})
 		case f.Kind != schema.Group:
 			out = append(out, flatField{f, m, "r." + goName(m, f), varName(m, f)})
@@ -161,6 +161,8 @@ func printRow(p *printer, m schema.Message) {
 			p.p("metric()")
 		case schema.Service:
 			p.p("service()")
+		case schema.Tenant:
+			p.p("t.Constant(%q)", f.Name)
 		case schema.Attributes:
 			p.p("c.%s.add(t, %q)", f.name, f.Name)
 		case schema.Structs:
