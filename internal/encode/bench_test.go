@@ -33,6 +33,14 @@ func wideColumns() []Column {
 	return out
 }
 
+// moving are columns that take attributes out of their maps.
+func moving(columns []Column) []Column {
+	for i := range columns {
+		columns[i].Move = true
+	}
+	return columns
+}
+
 // calls cuts requests into Stage calls as windows do.
 func calls(t testing.TB, requests [][]byte) (out [][]Entry, records int, bytes int64) {
 	rows, size := 0, int64(0)
@@ -73,7 +81,9 @@ func BenchmarkFloor(b *testing.B) {
 		columns []Column
 	}{
 		{"zstd/default", "zstd", DefaultColumns()},
+		{"zstd/moved", "zstd", moving(DefaultColumns())},
 		{"zstd/wide", "zstd", wideColumns()},
+		{"zstd/widemoved", "zstd", moving(wideColumns())},
 		{"zstd/none", "zstd", nil},
 		{"snappy/default", "snappy", DefaultColumns()},
 	} {

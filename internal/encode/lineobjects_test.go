@@ -208,7 +208,7 @@ func TestLineSpecIsValidated(t *testing.T) {
 		`codec "snappy"`:        func(s *Spec) { s.Codec = "snappy" },
 		`codec "gzip" with lev`: func(s *Spec) { s.Codec, s.Level = "gzip", "9" },
 		`signal "profiles"`:     func(s *Spec) { s.Signal = "profiles" },
-		`which is empty`:        func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
+		`which is taken`:        func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
 	} {
 		spec := lineSpec("zstd")
 		change(&spec)

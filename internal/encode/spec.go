@@ -125,8 +125,10 @@ func (s Spec) validateColumns() (errs []error) {
 			errs = append(errs, fmt.Errorf("column %d names %d attributes, not one", i, given))
 		case sources[source]:
 			errs = append(errs, fmt.Errorf("column %d (%q) promotes an attribute that another column promotes", i, c.As))
-		case c.As == "" || names[c.As]:
-			errs = append(errs, fmt.Errorf("column %d has the name %q, which is empty or taken", i, c.As))
+		case partition.ColumnName(c.As) != nil:
+			errs = append(errs, fmt.Errorf("column %d has the name %q, which %w", i, c.As, partition.ColumnName(c.As)))
+		case names[c.As]:
+			errs = append(errs, fmt.Errorf("column %d has the name %q, which is taken", i, c.As))
 		case !slices.Contains([]string{"", "string", "int64", "double", "bool"}, c.Type):
 			errs = append(errs, fmt.Errorf("column %d (%q) has the type %q, which is not one of string, int64, double, bool", i, c.As, c.Type))
 		}
