@@ -127,7 +127,8 @@ func newFloor(b *testing.B, spec Spec, batches [][]Entry) *floor {
 		}
 		f.compress = func(dst, page []byte) []byte { return z.EncodeAll(page, dst) }
 	}
-	s := idle(e)[0]
+	f.once(b) // it has a stager then
+	s := idleStagers(e)[0]
 	s.table.OnPage(func(page []byte) {
 		f.pages = append(f.pages, slices.Clone(page))
 		f.payload += len(page)

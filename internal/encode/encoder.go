@@ -2,13 +2,15 @@ package encode
 
 import (
 	"fmt"
+	"runtime"
 
+	"github.com/s3window/s3window/internal/encode/idle"
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/route"
 )
 
 // ScratchBytes bounds the memory that one Stage call uses beyond its input and
-// its result, and that an Encoder keeps for each call it can run at once.
+// its result, and each set that is kept between calls.
 const ScratchBytes = 32 << 20
 
 // Entry is one OTLP request as it stands in the WAL.
@@ -39,20 +41,31 @@ type Encoder struct {
 	onAttempt func([]Entry) // for tests; nil otherwise
 }
 
-// New returns an encoder. The error names everything that is wrong with spec.
-func New(spec Spec) (*Encoder, error) {
+// Memory bounds the working memory of several encoders together.
+type Memory struct{ keeper *idle.Keeper }
+
+// NewMemory returns a Memory of limit sets of up to ScratchBytes. Encoders that
+// run in more calls at once have more, while these run.
+func NewMemory(limit int) Memory { return Memory{idle.NewKeeper(limit)} }
+
+// New returns an encoder that keeps a set of working memory for each call that can
+// run at once. The error names everything that is wrong with spec.
+func New(spec Spec) (*Encoder, error) { return NewMemory(runtime.GOMAXPROCS(0)).New(spec) }
+
+// New is New for an encoder that shares its working memory.
+func (m Memory) New(spec Spec) (*Encoder, error) {
 	e := &Encoder{spec: spec}
-	if err := e.make(); err != nil {
+	if err := e.make(m.keeper); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
 	}
 	return e, nil
 }
 
-func (e *Encoder) make() (err error) {
+func (e *Encoder) make(keeper *idle.Keeper) (err error) {
 	if err := e.spec.validate(); err != nil {
 		return err
 	}
-	if e.base, err = formatKinds()[e.spec.Format].make(e.spec); err != nil {
+	if e.base, err = formatKinds()[e.spec.Format].make(e.spec, keeper); err != nil {
 		return err
 	}
 	e.format = e.base

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"github.com/s3window/s3window/internal/encode/idle"
 	"github.com/s3window/s3window/internal/encode/parquet"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -45,7 +46,7 @@ func (c *content) append(more content) {
 // formatKind is a format that a Spec can name.
 type formatKind struct {
 	check func(Spec) error // whether it takes the codec and its level
-	make  func(Spec) (format, error)
+	make  func(Spec, *idle.Keeper) (format, error)
 }
 
 func formatKinds() map[string]formatKind {

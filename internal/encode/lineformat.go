@@ -1,6 +1,9 @@
 package encode
 
-import "github.com/s3window/s3window/internal/encode/jsonl"
+import (
+	"github.com/s3window/s3window/internal/encode/idle"
+	"github.com/s3window/s3window/internal/encode/jsonl"
+)
 
 // linesVersion is what manifests say an object of JSON lines was encoded with.
 const linesVersion = "s3window/0.1.0 klauspost-compress/1.20.4"
@@ -8,8 +11,8 @@ const linesVersion = "s3window/0.1.0 klauspost-compress/1.20.4"
 // lineFormat makes JSON lines.
 type lineFormat struct{ *jsonl.Encoder }
 
-func newLineFormat(s Spec) (format, error) {
-	e, err := jsonl.New(s.lines(), ScratchBytes)
+func newLineFormat(s Spec, keeper *idle.Keeper) (format, error) {
+	e, err := jsonl.New(s.lines(), keeper, ScratchBytes)
 	if err != nil {
 		return nil, err
 	}

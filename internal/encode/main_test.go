@@ -79,5 +79,11 @@ func saved(t testing.TB, file []byte) string {
 // testTenant owns the objects of tests.
 const testTenant = "acme"
 
-// idle are the stagers that an encoder of Parquet keeps.
-func idle(e *Encoder) []*stager { return e.base.(*parquetFormat).idle }
+// idleStagers are the stagers that an encoder of Parquet keeps.
+func idleStagers(e *Encoder) (out []*stager) {
+	f := e.base.(*parquetFormat)
+	for _, s := range f.keeper.Of(f) {
+		out = append(out, s.(*stager))
+	}
+	return out
+}

@@ -3,12 +3,11 @@ package encode
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strconv"
-	"sync"
 
 	pqformat "github.com/parquet-go/parquet-go/format"
 
+	"github.com/s3window/s3window/internal/encode/idle"
 	"github.com/s3window/s3window/internal/encode/parquet"
 	"github.com/s3window/s3window/internal/encode/schema"
 )
@@ -27,21 +26,15 @@ const ColumnsKey = "s3window.columns"
 type parquetFormat struct {
 	spec   Spec
 	schema parquet.Schema
-	limit  int
-
-	// mu guards idle: stagers with their memory, kept for the next calls.
-	mu   sync.Mutex
-	idle []*stager
+	keeper *idle.Keeper // of stagers
 }
 
-func newParquetFormat(spec Spec) (format, error) {
+func newParquetFormat(spec Spec, keeper *idle.Keeper) (format, error) {
 	s, err := newStager(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &parquetFormat{
-		spec: spec, schema: s.table.Schema("service_name"), limit: runtime.GOMAXPROCS(0), idle: []*stager{s},
-	}, nil
+	return &parquetFormat{spec: spec, schema: s.table.Schema("service_name"), keeper: keeper}, nil
 }
 
 func (f *parquetFormat) Ext() string         { return "parquet" }
@@ -49,23 +42,33 @@ func (f *parquetFormat) ContentType() string { return "application/vnd.apache.pa
 func (f *parquetFormat) Version() string     { return Version }
 
 // Stage implements format. The records of a row group are clustered by service.
-func (f *parquetFormat) Stage(entries []Entry) (Staged, error) {
-	s, err := f.take()
-	if err != nil {
-		return Staged{}, err
-	}
-	out, err := s.stage(entries)
-	f.give(s) // not in a defer: what panicked is not used again
+func (f *parquetFormat) Stage(entries []Entry) (out Staged, err error) {
+	err = f.with(func(s *stager) (err error) {
+		out, err = s.stage(entries)
+		return err
+	})
 	return out, err
 }
 
 func (f *parquetFormat) Check(entries []Entry) error {
-	s, err := f.take()
-	if err != nil {
-		return err
+	return f.with(func(s *stager) error { return s.check(entries) })
+}
+
+// with calls do with a stager. One in which it panicked is not used again.
+func (f *parquetFormat) with(do func(*stager) error) error {
+	memory, ok := f.keeper.Take(f)
+	defer f.keeper.Done()
+	s, _ := memory.(*stager)
+	if !ok {
+		var err error
+		if s, err = newStager(f.spec); err != nil {
+			return err
+		}
 	}
-	err = s.check(entries)
-	f.give(s)
+	err := do(s)
+	if s.held() <= ScratchBytes {
+		f.keeper.Give(f, s)
+	}
 	return err
 }
 
@@ -84,26 +87,4 @@ func (f *parquetFormat) Join(of owner, content content) ([][]byte, error) {
 		meta.KeyValues = append(meta.KeyValues, pqformat.KeyValue{Key: ColumnsKey, Value: string(columns)})
 	}
 	return f.schema.Assemble(meta, content.groups), nil
-}
-
-func (f *parquetFormat) take() (*stager, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if n := len(f.idle); n > 0 {
-		s := f.idle[n-1]
-		f.idle = f.idle[:n-1]
-		return s, nil
-	}
-	return newStager(f.spec)
-}
-
-func (f *parquetFormat) give(s *stager) {
-	if s.held() > ScratchBytes {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.idle) < f.limit {
-		f.idle = append(f.idle, s)
-	}
 }

@@ -302,7 +302,7 @@ func TestPanicInTheMiddleThrowsMemoryAway(t *testing.T) {
 	e := newTestEncoder(t, spec)
 	entries := asEntries(lineSignals(t)[0].generated(3, 500))
 	want := object(t, e, stage(t, e, entries))
-	used := idle(e)[0]
+	used := idleStagers(e)[0]
 	armed := true
 	used.table.OnPage(func([]byte) {
 		if armed {
@@ -313,7 +313,7 @@ func TestPanicInTheMiddleThrowsMemoryAway(t *testing.T) {
 	staged := stage(t, e, entries)
 	require.Empty(t, staged.Rejected, "a panic that does not come again costs nothing")
 	require.True(t, bytes.Equal(want, object(t, e, staged)))
-	require.NotContains(t, idle(e), used)
+	require.NotContains(t, idleStagers(e), used)
 }
 
 // Entries that can be encoded each by itself and not together are encoded each

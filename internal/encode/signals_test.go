@@ -61,7 +61,7 @@ func TestAllocationsPerSpanAndPoint(t *testing.T) {
 		if per := n / float64(rows); per >= 0.05 {
 			t.Errorf("%s: %.4f allocations per row, want less than 0.05", signal, per)
 		}
-		if h := idle(e)[0].held(); h > ScratchBytes {
+		if h := idleStagers(e)[0].held(); h > ScratchBytes {
 			t.Errorf("%s: the stager holds %d bytes, more than ScratchBytes", signal, h)
 		}
 	}

@@ -3,6 +3,7 @@ package jsonl
 import (
 	"testing"
 
+	"github.com/s3window/s3window/internal/encode/idle"
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"go.uber.org/goleak"
 )
@@ -11,7 +12,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newEncoder(t testing.TB, c Config) *Encoder {
 	t.Helper()
-	e, err := New(c, 32<<20)
+	e, err := New(c, idle.NewKeeper(1), 32<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
