@@ -135,7 +135,7 @@ func Level(as, value string) string {
 // LevelName says what is wrong with the name of a level, or nothing.
 func LevelName(as string) error { return columnName(as, maxLevelName) }
 
-// maxColumnName is what catalogs of tables take.
+// maxColumnName is what stores of table definitions take.
 const maxColumnName = 128
 
 // ColumnName says what is wrong with the name of a column that readers see beside

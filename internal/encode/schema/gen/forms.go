@@ -27,7 +27,7 @@ func printForms(p *printer, m schema.Message) {
 	p.p("// Parse decodes a message of a kind of metric, in place of what was decoded\n// before. It returns a fault if the message is malformed, or what sink returns.")
 	p.p("func (m *%s) Parse(kind uint64, b []byte, sink %s) int {\nm.reset()\nm.Kind = kind\nswitch kind {", m.Name, sink(m))
 	for i, f := range forms() {
-		if i < len(forms())-1 {
+		if i < schema.NumForms-1 {
 			p.p("case %s:", f.cases(""))
 		} else {
 			p.p("}")
