@@ -91,7 +91,8 @@ bench: build $(BIN)/versitygw ## what a collector costs, the queue beside export
 	go test -run '^$$' -bench . -benchtime 200ms -benchmem ./internal/...
 
 .PHONY: generate
-generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml
+generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml and from the table of columns
+	go generate ./internal/encode/schema
 	@for f in $$(git ls-files 'exporter/*metadata.yaml' 'extension/*metadata.yaml'); do echo "==> $$f"; (cd $$(dirname $$f) && $(BIN)/mdatagen metadata.yaml); done
 
 ##@ Demo

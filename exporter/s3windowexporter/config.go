@@ -148,6 +148,7 @@ type ColumnConfig struct {
 	ScopeAttribute    string `mapstructure:"scope_attribute"`
 	As                string `mapstructure:"as"`
 	Type              string `mapstructure:"type"` // string, int64, double, bool
+	Move              bool   `mapstructure:"move"` // out of its map, in Parquet
 }
 
 // JSONLConfig has the settings of format jsonl.

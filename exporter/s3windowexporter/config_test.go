@@ -49,6 +49,7 @@ func invalid() map[string][]string {
 		"prefix_empty_segment":  {"`s3::prefix` (\"otel//prod\") must be segments with single slashes between them, such as otel/prod: an empty segment is lost or refused by tools that treat keys as paths"},
 		"prefix_dot":            {"`s3::prefix` (\"otel/./prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
 		"prefix_dots":           {"`s3::prefix` (\"otel/../prod\") must be segments with single slashes between them, such as otel/prod: tools that treat keys as paths resolve . and .. to another place"},
+		"prefix_column":         {"`s3::prefix` (\"otel/env=prod\") must be segments with single slashes between them, such as otel/prod: readers take a segment with = for a column, which may be another one's name"},
 		"prefix_control":        {"`s3::prefix` (\"otel\\n\") must be segments with single slashes between them, such as otel/prod: keys are printable UTF-8"},
 		"prefix_long_head": {
 			"`s3::prefix` (\"" + strings.Repeat("ü", 140) + "\") must be shorter: names of heads get up to 1075 bytes and leases take 1024; bytes outside A-Z a-z 0-9 . _ - count three times there, slashes too",
@@ -86,7 +87,7 @@ func invalid() map[string][]string {
 			"`partition::min_object_records` (-1) must be 0 to 1000000: records of smaller directories are filed together",
 			"`partition::min_object_kib` (1048577) must be 0 to 1048576: records of smaller directories are filed together",
 			"`partition::by` (4) must be at most 3 levels: each multiplies the number of objects",
-			"`partition::by::1::as` (\"dt\") every key has a level of this name",
+			"`partition::by::1::as` (\"dt\") must be another name: keys have levels of this one",
 			"`partition::by::2::as` (\"service\") must be another name: an earlier level has this one",
 			"`partition::by::3` must have one of `attribute`, `resource_attribute` and `scope_attribute`: a level has the values of one",
 		},
@@ -104,7 +105,7 @@ func invalid() map[string][]string {
 		"jsonl_values": {"`jsonl::compression` (\"snappy\") must be zstd, gzip or none: objects are named .jsonl.zst, .jsonl.gz or .jsonl by it"},
 		"jsonl_columns": {
 			"`jsonl::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
-			"`jsonl::columns`: column 1 has the name \"ts\", which is empty or taken",
+			"`jsonl::columns`: column 1 has the name \"ts\", which is taken",
 		},
 		"jsonl_levels": {
 			"`partition::by::1::as` (\"plan\") must be another name: `jsonl::columns` has a column of this one, and readers refuse or mistype what is both",
@@ -118,8 +119,17 @@ func invalid() map[string][]string {
 			"`parquet::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
 			"`parquet::columns`: column 1 names 0 attributes, not one",
 			"`parquet::columns`: column 2 names 2 attributes, not one",
-			"`parquet::columns`: column 3 has the name \"ts\", which is empty or taken",
+			"`parquet::columns`: column 3 has the name \"ts\", which is taken",
 		},
+		"column_names": {
+			"`parquet::columns`: column 0 has the name \"Host\", which must be 1 to 128 of a-z 0-9 _ and begin with no digit",
+			"`parquet::columns`: column 1 has the name \"a.b\", which must be 1 to 128 of a-z 0-9 _ and begin with no digit",
+			"`parquet::columns`: column 2 has the name \"hour\", which must be another name: keys have levels of this one",
+			"`parquet::columns`: column 3 has the name \"sink\", which must be another name: keys have levels of this one",
+			"`parquet::columns`: column 4 has the name \"tenant_id\", which is taken",
+			"`parquet::columns`: column 6 has the name \"x\", which is taken",
+		},
+		"jsonl_move": {"`jsonl::columns::0::move` (true) must be false: in lines an attribute always stays in its object"},
 		"flush_low": {
 			"`flush::target_size_mib` (0) must be 1 to 5120: it is the size of objects",
 			"`flush::max_age` (99ms) must be 100ms to 24h0m0s: it is how long a record may wait for its window to fill",
@@ -202,7 +212,7 @@ func invalid() map[string][]string {
 			"`tenants::acme::format` (\"avro\") must be parquet or jsonl: objects are written in it",
 			"`tenants::beta::parquet::codec` (\"gzip\") must be zstd or snappy: every reader of Parquet opens these",
 			"`tenants::beta::parquet::level` (\"best\") must be fastest or 3: others cost more than they save",
-			"`tenants::delta::jsonl::columns`: column 0 has the name \"\", which is empty or taken",
+			"`tenants::delta::jsonl::columns`: column 0 has the name \"\", which must be 1 to 128 of a-z 0-9 _ and begin with no digit",
 			"`tenants::epsilon::jsonl::compression` (\"lz4\") must be zstd, gzip or none: objects are named .jsonl.zst, .jsonl.gz or .jsonl by it",
 			"`tenants::gamma::parquet::columns`: column 0 (\"a\") has the type \"date\", which is not one of string, int64, double, bool",
 			"`tenants::gamma::parquet::columns`: column 1 names 0 attributes, not one",

@@ -127,11 +127,13 @@ func badPrefix(p string) string {
 		return "keys are printable UTF-8"
 	}
 	for s := range strings.SplitSeq(p, "/") {
-		switch s {
-		case "":
+		switch {
+		case s == "":
 			return "an empty segment is lost or refused by tools that treat keys as paths"
-		case ".", "..":
+		case s == "." || s == "..":
 			return "tools that treat keys as paths resolve . and .. to another place"
+		case strings.Contains(s, "="):
+			return "readers take a segment with = for a column, which may be another one's name"
 		}
 	}
 	return ""
@@ -160,6 +162,11 @@ func (t *TenantSettings) validateFormat(at string) error {
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
+	}
+	for i, c := range t.JSONL.Columns {
+		if c.Move {
+			errs = append(errs, fmt.Errorf("`%sjsonl::columns::%d::move` (true) must be false: in lines an attribute always stays in its object", at, i))
+		}
 	}
 	key, _ := t.columns()
 	_, err := encode.New(t.spec(partition.Logs))

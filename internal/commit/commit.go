@@ -24,6 +24,7 @@ type Window struct {
 	Format            string
 	Compression       string
 	Schema            int
+	Columns           []lake.Column // that are promoted
 	Objects           []lake.Object
 	Records           int64
 	Bytes, RawBytes   int64
@@ -191,7 +192,7 @@ func (c *commits) manifest(w *Window) lake.Manifest {
 	m := lake.Manifest{
 		Version: lake.ManifestVersion, Sink: l.id.Sink, Tenant: l.id.Tenant, Signal: l.id.Signal,
 		K: s.K + 1, Writer: w.Writer, After: w.After, Start: w.Start, End: w.End,
-		Reason: w.Reason, Format: w.Format, Compression: w.Compression, Schema: w.Schema,
+		Reason: w.Reason, Format: w.Format, Compression: w.Compression, Schema: w.Schema, Columns: w.Columns,
 		Objects: w.Objects, Records: w.Records, Bytes: w.Bytes, RawBytes: w.RawBytes,
 		MinTime: w.MinTime, MaxTime: w.MaxTime, Lost: w.Lost,
 		Writers: s.recent(l.opts.scale.span, w.Writer, w.End), CommittedAt: time.Now().UTC().Truncate(time.Microsecond),

@@ -6,9 +6,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/s3window/s3window/internal/encode/jsonl"
 	"github.com/s3window/s3window/internal/encode/otlp"
-	"github.com/s3window/s3window/internal/encode/route"
 )
 
 // panicError is a panic of the encoder over the entries that it was given.
@@ -30,43 +28,20 @@ func refused(err error) bool { return errors.Is(err, otlp.ErrMalformed) || panic
 // attempt encodes entries and files them, all of them or none.
 func (e *Encoder) attempt(entries []Entry) (Staged, error) {
 	return e.guarded(entries, func() (Staged, error) {
-		if e.router == nil {
-			return e.encode(entries)
+		for _, x := range entries {
+			if len(x.Payload) > maxPayload {
+				return Staged{}, fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(x.Payload), maxPayload)
+			}
 		}
-		in := make([]route.Entry, len(entries))
-		for i, x := range entries {
-			in[i] = route.Entry(x)
-		}
-		return e.file(e.router.Split(in))
+		return e.format.Stage(entries)
 	})
-}
-
-// encode is attempt for records that go to one place, without its care for
-// panics.
-func (e *Encoder) encode(entries []Entry) (out Staged, err error) {
-	if e.lines != nil {
-		out, err = e.stageLines(entries)
-	} else {
-		out, err = e.stageColumns(entries)
-	}
-	out.Size = out.Bytes
-	return out, err
 }
 
 // check tells whether each record of entries can be encoded: it is the cheaper
 // part of attempt, which may refuse them all the same.
 func (e *Encoder) check(entries []Entry) error {
 	_, err := e.guarded(entries, func() (Staged, error) {
-		if e.lines != nil {
-			return Staged{}, e.lines.Check(toLines(entries))
-		}
-		s, err := e.take()
-		if err != nil {
-			return Staged{}, err
-		}
-		err = s.check(entries)
-		e.give(s)
-		return Staged{}, err
+		return Staged{}, e.base.Check(entries)
 	})
 	return err
 }
@@ -100,13 +75,4 @@ func panicOrigin() string {
 			return "the runtime"
 		}
 	}
-}
-
-// toLines returns entries as package jsonl has them.
-func toLines(entries []Entry) []jsonl.Entry {
-	in := make([]jsonl.Entry, len(entries))
-	for i, x := range entries {
-		in[i] = jsonl.Entry(x)
-	}
-	return in
 }

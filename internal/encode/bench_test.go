@@ -3,6 +3,7 @@ package encode
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,9 +28,17 @@ func wideColumns() []Column {
 		{"client.address", "string"}, {"request.id", "string"}, {"tenant.plan", "string"}, {"duration_ms", "double"},
 		{"messaging.destination.name", "string"}, {"messaging.message.body.size", "int64"}, {"messaging.message.id", "string"},
 	} {
-		out = append(out, Column{Attribute: c[0], As: columnName(c[0]), Type: c[1]})
+		out = append(out, Column{Attribute: c[0], As: strings.ReplaceAll(c[0], ".", "_"), Type: c[1]})
 	}
 	return out
+}
+
+// moving are columns that take attributes out of their maps.
+func moving(columns []Column) []Column {
+	for i := range columns {
+		columns[i].Move = true
+	}
+	return columns
 }
 
 // calls cuts requests into Stage calls as windows do.
@@ -72,7 +81,9 @@ func BenchmarkFloor(b *testing.B) {
 		columns []Column
 	}{
 		{"zstd/default", "zstd", DefaultColumns()},
+		{"zstd/moved", "zstd", moving(DefaultColumns())},
 		{"zstd/wide", "zstd", wideColumns()},
+		{"zstd/widemoved", "zstd", moving(wideColumns())},
 		{"zstd/none", "zstd", nil},
 		{"snappy/default", "snappy", DefaultColumns()},
 	} {
@@ -116,7 +127,8 @@ func newFloor(b *testing.B, spec Spec, batches [][]Entry) *floor {
 		}
 		f.compress = func(dst, page []byte) []byte { return z.EncodeAll(page, dst) }
 	}
-	s := e.idle[0]
+	f.once(b) // it has a stager then
+	s := idleStagers(e)[0]
 	s.table.OnPage(func(page []byte) {
 		f.pages = append(f.pages, slices.Clone(page))
 		f.payload += len(page)

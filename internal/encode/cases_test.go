@@ -188,6 +188,18 @@ func valueCases() []inputCase {
 				m.PutStr(k, "text")
 			}
 		})},
+		{"text that parses", attributes(func(m pcommon.Map) {
+			m.PutStr("promoted", "7")
+			m.PutStr("int", "-7")
+			m.PutStr("double", "2.50")
+			m.PutStr("bool", "true")
+		})},
+		{"an integer for a double", attributes(func(m pcommon.Map) {
+			m.PutInt("promoted", 7)
+			m.PutDouble("int", 7)
+			m.PutInt("double", 7)
+			m.PutInt("bool", 1)
+		})},
 		{"promoted attributes", attributes(func(m pcommon.Map) {
 			m.PutStr("promoted", "text")
 			m.PutInt("int", -5)
@@ -210,13 +222,13 @@ func kinds(m pcommon.Map) {
 	m.PutEmptyMap("o").PutStr(`q"`, "\n")
 }
 
-// testColumns promotes one attribute of each type from each place.
+// testColumns promotes one attribute of each type from each place. Some move.
 func testColumns() (out []Column) {
 	for _, c := range [][2]string{{"promoted", "string"}, {"int", "int64"}, {"double", "double"}, {"bool", "bool"}} {
 		out = append(out,
-			Column{Attribute: c[0], As: c[0], Type: c[1]},
-			Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1]},
-			Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1]})
+			Column{Attribute: c[0], As: c[0], Type: c[1], Move: c[0] == "bool"},
+			Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1], Move: c[0] == "double"},
+			Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1], Move: c[0] == "int"})
 	}
 	return out
 }

@@ -10,9 +10,8 @@ import (
 
 const serviceNameKey = "service.name"
 
-// runAttributes are the attribute columns of a resource or scope.
+// runAttributes are the attribute columns of a resource, scope or metric.
 type runAttributes struct {
-	field    uint64 // of the attributes in their message
 	entries  *parquet.RunMap
 	types    *parquet.RunLabel
 	promoted []promotedRun
@@ -20,93 +19,108 @@ type runAttributes struct {
 	letters  []byte
 }
 
-// put fills the columns from a message and closes the promoted ones.
-func (a *runAttributes) put(message []byte) error {
-	a.letters = a.letters[:0]
-	kvs := otlp.NewAttributes(message, a.field)
-	for kvs.Next() {
-		v, at := otlp.ParseValue(kvs.Value)
-		if at < 0 {
-			return otlp.Fault(at)
-		}
-		if a.take(kvs.Key, v) {
-			continue
-		}
-		var err error
-		if a.text, err = v.Text(a.text[:0]); err != nil {
-			return err
-		}
-		a.letters = append(a.letters, byte(v.Kind))
-		a.entries.Put(kvs.Key, a.text)
+func newRunAttributes(set *parquet.RunSet, name string) runAttributes {
+	return runAttributes{entries: set.Map(name), types: set.Label(name+"_types", false)}
+}
+
+// Attribute implements otlp.AttributeSink for the entry under construction.
+func (a *runAttributes) Attribute(kv []byte) int {
+	key, value, at := otlp.KeyValue(kv)
+	if at < 0 {
+		return at
 	}
-	if err := kvs.Err(); err != nil {
-		return err
+	v, at := otlp.ParseValue(value)
+	if at < 0 {
+		return at
 	}
+	for i := range a.promoted {
+		if a.promoted[i].key == string(key) {
+			return a.promote(&a.promoted[i], key, v)
+		}
+	}
+	return a.put(key, v)
+}
+
+// put puts an attribute into the map.
+func (a *runAttributes) put(key []byte, v otlp.Value) (at int) {
+	if a.text, at = v.AppendText(a.text[:0]); at < 0 {
+		return at
+	}
+	a.letters = append(a.letters, byte(v.Kind))
+	a.entries.Put(key, a.text)
+	return 0
+}
+
+// promote is rowAttributes.promote for an entry.
+func (a *runAttributes) promote(p *promotedRun, key []byte, v otlp.Value) int {
+	own, ok := v.As(p.kind)
+	if !ok {
+		return a.put(key, v)
+	}
+	if p.moved.back(1, v, own) {
+		if at := a.put(key, p.moved.value); at < 0 {
+			return at
+		}
+	}
+	if p.set(own) && p.move && v.Kind == p.kind {
+		p.moved = moved{v, 1}
+		return 0
+	}
+	return a.put(key, v)
+}
+
+// end ends the entry.
+func (a *runAttributes) end() {
 	a.types.Add(a.letters)
+	a.letters = a.letters[:0]
 	for i := range a.promoted {
 		a.promoted[i].end()
 	}
-	return nil
-}
-
-func (a *runAttributes) take(key []byte, v otlp.Value) bool {
-	for i := range a.promoted {
-		if a.promoted[i].take(key, v) {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *runAttributes) reset() {
+	a.letters = a.letters[:0]
 	for i := range a.promoted {
-		a.promoted[i].taken = false
+		a.promoted[i].taken, a.promoted[i].moved = false, moved{}
 	}
 }
 
-// resources are the columns of the records' resources. An entry is a distinct
-// resource with its schema URL.
+// entries numbers what rows share, each distinct one once.
+type entries struct {
+	set   *parquet.RunSet
+	known *dict.Strings // its numbers are those of the set
+	key   []byte
+}
+
+func newEntries(t *parquet.Table) entries { return entries{set: t.RunSet(), known: dict.NewStrings()} }
+
+// find returns the number of a message with its schema URL, and whether it is a
+// new one, which has to be put.
+func (e *entries) find(message, schemaURL []byte) (n uint32, added bool) {
+	e.key = binary.AppendUvarint(e.key[:0], uint64(len(message)))
+	e.key = append(append(e.key, message...), schemaURL...)
+	return e.known.Put(e.key)
+}
+
+// resources are the columns of the records' resources.
 type resources struct {
-	set        *parquet.RunSet
-	known      *dict.Strings // its numbers are those of the entries
-	key        []byte
-	service    *parquet.RunLabel
-	attributes runAttributes
-	dropped    *parquet.RunNumber
-	schemaURL  *parquet.RunLabel
-}
-
-func newResources(t *parquet.Table) resources {
-	return resources{
-		set: t.RunSet(), known: dict.NewStrings(), attributes: runAttributes{field: otlp.ResourceAttributes},
-	}
-}
-
-// columns adds all columns but service_name, which stands apart.
-func (r *resources) columns() {
-	r.attributes.entries = r.set.Map("resource_attributes")
-	r.attributes.types = r.set.Label("resource_attributes_types", false)
-	r.dropped = r.set.Count("resource_dropped_attributes_count")
-	r.schemaURL = r.set.Label("resource_schema_url", false)
+	entries
+	resourceColumns
+	service *parquet.RunLabel
 }
 
 // entry returns the number of a group's resource.
 func (r *resources) entry(g *located, service []byte) (uint32, error) {
-	r.key = entryKey(r.key[:0], g.Resource, g.SchemaURL)
-	n, added := r.known.Put(r.key)
+	n, added := r.find(g.Resource, g.SchemaURL)
 	if !added {
 		return n, nil
 	}
-	m, err := otlp.ParseResource(g.Resource)
-	if err != nil {
-		return 0, err
-	}
-	if err := r.attributes.put(g.Resource); err != nil {
-		return 0, err
+	var m otlp.Resource
+	if at := m.Parse(g.Resource, &r.attributes); at < 0 {
+		return 0, otlp.Fault(at)
 	}
 	r.service.Add(service)
-	r.dropped.Add(int64(m.Dropped))
-	r.schemaURL.Add(g.SchemaURL)
+	r.put(&m, g.SchemaURL)
 	return r.set.Commit(), nil
 }
 
@@ -115,60 +129,26 @@ func (r *resources) reset() {
 	r.attributes.reset()
 }
 
-// scopes are the columns of the records' scopes. An entry is a distinct scope
-// with its schema URL.
+// scopes are the columns of the records' scopes.
 type scopes struct {
-	set           *parquet.RunSet
-	known         *dict.Strings
-	key           []byte
-	name, version *parquet.RunLabel
-	attributes    runAttributes
-	dropped       *parquet.RunNumber
-	schemaURL     *parquet.RunLabel
-}
-
-func newScopes(t *parquet.Table) scopes {
-	return scopes{
-		set: t.RunSet(), known: dict.NewStrings(), attributes: runAttributes{field: otlp.ScopeAttributes},
-	}
-}
-
-func (s *scopes) columns() {
-	s.name = s.set.Label("scope_name", false)
-	s.version = s.set.Label("scope_version", false)
-	s.attributes.entries = s.set.Map("scope_attributes")
-	s.attributes.types = s.set.Label("scope_attributes_types", false)
-	s.dropped = s.set.Count("scope_dropped_attributes_count")
-	s.schemaURL = s.set.Label("scope_schema_url", false)
+	entries
+	scopeColumns
 }
 
 func (s *scopes) entry(scope, schemaURL []byte) (uint32, error) {
-	s.key = entryKey(s.key[:0], scope, schemaURL)
-	n, added := s.known.Put(s.key)
+	n, added := s.find(scope, schemaURL)
 	if !added {
 		return n, nil
 	}
-	m, err := otlp.ParseScope(scope)
-	if err != nil {
-		return 0, err
+	var m otlp.Scope
+	if at := m.Parse(scope, &s.attributes); at < 0 {
+		return 0, otlp.Fault(at)
 	}
-	if err := s.attributes.put(scope); err != nil {
-		return 0, err
-	}
-	s.name.Add(m.Name)
-	s.version.Add(m.Version)
-	s.dropped.Add(int64(m.Dropped))
-	s.schemaURL.Add(schemaURL)
+	s.put(&m, schemaURL)
 	return s.set.Commit(), nil
 }
 
 func (s *scopes) reset() {
 	s.known.Reset()
 	s.attributes.reset()
-}
-
-// entryKey tells apart what must not share an entry.
-func entryKey(dst, message, schemaURL []byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(message)))
-	return append(append(dst, message...), schemaURL...)
 }

@@ -3,31 +3,23 @@ package encode
 import (
 	"fmt"
 	"runtime"
-	"sync"
 
-	"github.com/s3window/s3window/internal/encode/jsonl"
-	"github.com/s3window/s3window/internal/encode/parquet"
+	"github.com/s3window/s3window/internal/encode/idle"
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/route"
 )
 
-// Version is what manifests say an object was encoded with.
-const Version = "s3window/0.1.0 parquet-go/0.32.0"
-
 // ScratchBytes bounds the memory that one Stage call uses beyond its input and
-// its result, and that an Encoder keeps for each call it can run at once.
+// its result, and each set that is kept between calls.
 const ScratchBytes = 32 << 20
 
 // Entry is one OTLP request as it stands in the WAL.
-type Entry struct {
-	Payload    []byte // Export…ServiceRequest, which is LogsData on the wire
-	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
-}
+type Entry = otlp.Entry
 
 // Staged is encoded row groups or lines, ready to be assembled.
 type Staged struct {
-	groups   []*parquet.RowGroup
-	lines    [][]byte // of JSONL, compressed
-	filed    []filed  // in place of both under a Spec with a Filing
+	content
+	filed    []filed // in place of content under a Spec with a Filing
 	Rows     int
 	Bytes    int64 // heap it holds
 	Size     int64 // what it will have in objects, about
@@ -42,43 +34,50 @@ type Staged struct {
 // Encoder encodes records under one Spec. It is safe for concurrent use.
 type Encoder struct {
 	spec   Spec
-	schema parquet.Schema
-	router *route.Router  // where records go to several places
-	lines  *jsonl.Encoder // of format jsonl, which uses nothing of what is below
-	limit  int
-
-	// mu guards idle: stagers with their memory, kept for the next calls.
-	mu   sync.Mutex
-	idle []*stager
+	base   format      // of what goes to one place
+	format format      // base, or a filer over it
+	rule   *route.Rule // of the filer, or nil
 
 	onAttempt func([]Entry) // for tests; nil otherwise
 }
 
-// New returns an encoder. The error names everything that is wrong with spec.
-func New(spec Spec) (*Encoder, error) {
-	if err := spec.validate(); err != nil {
+// Memory bounds the working memory of several encoders together.
+type Memory struct{ keeper *idle.Keeper }
+
+// NewMemory returns a Memory of limit sets of up to ScratchBytes. Encoders that
+// run in more calls at once have more, while these run.
+func NewMemory(limit int) Memory { return Memory{idle.NewKeeper(limit)} }
+
+// New returns an encoder that keeps a set of working memory for each call that can
+// run at once. The error names everything that is wrong with spec.
+func New(spec Spec) (*Encoder, error) { return NewMemory(runtime.GOMAXPROCS(0)).New(spec) }
+
+// New is New for an encoder that shares its working memory.
+func (m Memory) New(spec Spec) (*Encoder, error) {
+	e := &Encoder{spec: spec}
+	if err := e.make(m.keeper); err != nil {
 		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
 	}
-	e := &Encoder{spec: spec, limit: runtime.GOMAXPROCS(0)}
-	var err error
-	if spec.Filing != nil {
-		if e.router, err = route.New(*spec.Filing, spec.Signal); err != nil {
-			return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
-		}
-	}
-	if spec.Format == formatJSONL {
-		if e.lines, err = newLines(spec); err != nil {
-			return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
-		}
-		return e, nil
-	}
-	s, err := newStager(spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", spec.Signal, err)
-	}
-	e.schema = s.table.Schema("service_name")
-	e.idle = append(e.idle, s)
 	return e, nil
+}
+
+func (e *Encoder) make(keeper *idle.Keeper) (err error) {
+	if err := e.spec.validate(); err != nil {
+		return err
+	}
+	if e.base, err = formatKinds()[e.spec.Format].make(e.spec, keeper); err != nil {
+		return err
+	}
+	e.format = e.base
+	if e.spec.Filing == nil {
+		return nil
+	}
+	router, err := route.New(*e.spec.Filing, e.spec.Signal)
+	if err != nil {
+		return err
+	}
+	e.format, e.rule = &filer{e.base, router}, router.Rule()
+	return nil
 }
 
 // Stage encodes the records of entries in order; in Parquet those of a row
@@ -92,40 +91,4 @@ func (e *Encoder) Stage(entries []Entry) (Staged, error) {
 		return e.sift(entries)
 	}
 	return out, err
-}
-
-func (e *Encoder) stageColumns(entries []Entry) (Staged, error) {
-	s, err := e.take()
-	if err != nil {
-		return Staged{}, err
-	}
-	out, err := s.stage(entries)
-	e.give(s)
-	return out, err
-}
-
-func (e *Encoder) take() (*stager, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.idle); n > 0 {
-		s := e.idle[n-1]
-		e.idle = e.idle[:n-1]
-		return s, nil
-	}
-	s, err := newStager(e.spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", e.spec.Signal, err)
-	}
-	return s, nil
-}
-
-func (e *Encoder) give(s *stager) {
-	if s.held() > ScratchBytes {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.idle) < e.limit {
-		e.idle = append(e.idle, s)
-	}
 }

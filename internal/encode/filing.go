@@ -48,10 +48,17 @@ const (
 	filedBytes = 384
 )
 
-// file encodes or carries every piece.
-func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
-	if len(d.Rejected) > 0 {
-		return Staged{}, d.Rejected[0].Err
+// filer is a format whose Stage deals records out to places.
+type filer struct {
+	format
+	router *route.Router
+}
+
+// Stage implements format. It encodes or carries what each place gets.
+func (f *filer) Stage(entries []Entry) (out Staged, err error) {
+	d, err := f.router.Split(entries)
+	if err != nil {
+		return Staged{}, err
 	}
 	out.Skewed, out.Refiled = d.Skewed, d.Refiled
 	var small []route.Piece
@@ -60,7 +67,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 			small = append(small, p)
 			continue
 		}
-		s, err := e.encode(toEntries(p.Entries))
+		s, err := f.format.Stage(p.Entries)
 		if err != nil {
 			return Staged{}, err
 		}
@@ -68,7 +75,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 		out.add(s)
 		out.Bytes += s.Bytes
 	}
-	if err := e.carry(&out, small); err != nil {
+	if err := f.carry(&out, small); err != nil {
 		return Staged{}, err
 	}
 	return out, nil
@@ -77,15 +84,15 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 // carry keeps small pieces as they came. They are encoded all the same, once
 // and together: that says whether they are well-formed, and how large they
 // will be.
-func (e *Encoder) carry(out *Staged, small []route.Piece) error {
+func (f *filer) carry(out *Staged, small []route.Piece) error {
 	if len(small) == 0 {
 		return nil
 	}
 	var all []Entry
 	for _, p := range small {
-		all = append(all, toEntries(p.Entries)...)
+		all = append(all, p.Entries...)
 	}
-	s, err := e.encode(all)
+	s, err := f.format.Stage(all)
 	if err != nil {
 		return err
 	}
@@ -114,20 +121,12 @@ func (out *Staged) add(s Staged) {
 	out.Replaced += s.Replaced
 }
 
-func toEntries(in []route.Entry) []Entry {
-	out := make([]Entry, len(in))
-	for i, e := range in {
-		out[i] = Entry(e)
-	}
-	return out
-}
-
 // carrier packs what is carried; it keeps its memory from call to call.
 type carrier struct{ raw, packed []byte }
 
 // pack packs entries: for each the length of its payload, when it was received,
 // and the payload; all of it in one S2 block, which has no capacity beyond it.
-func (k *carrier) pack(entries []route.Entry) []byte {
+func (k *carrier) pack(entries []Entry) []byte {
 	k.raw = k.raw[:0]
 	for _, e := range entries {
 		k.raw = binary.AppendUvarint(k.raw, uint64(len(e.Payload)))

@@ -44,7 +44,7 @@ func late(t testing.TB, service string, hours ...int) Entry {
 		lr.SetTimestamp(pcommon.Timestamp((received - int64(h)*time.Hour.Microseconds()) * 1000))
 		lr.Body().SetStr(fmt.Sprintf("%s %d, %d hours old", service, i, h))
 	}
-	return Entry{marshal(t, ld), received}
+	return entry(marshal(t, ld), received)
 }
 
 // lakeOf gives the objects of a window by directory and part, with the bodies
@@ -136,7 +136,7 @@ func bodiesOf(t testing.TB, file []byte) (out []string) {
 // benchEntries are requests of n records of many services.
 func benchEntries(n int) (out []Entry) {
 	for i, p := range encodetest.Logs(1, n) {
-		out = append(out, Entry{p, encodetest.Start/1000 + int64(i)})
+		out = append(out, entry(p, encodetest.Start/1000+int64(i)))
 	}
 	return out
 }
@@ -203,7 +203,7 @@ func TestMalformedEntriesAreFiledNowhere(t *testing.T) {
 		at := bytes.Index(b, []byte{0x4a, 16, 1}) // trace_id
 		b[at+1] = 14                              // two bytes short: they are a field of their own, so only the encoder sees it
 		copy(b[at+16:], []byte{0x78, 0})
-		return Entry{b, e.ReceivedAt}
+		return entry(b, e.ReceivedAt)
 	}
 	spec := testSpec()
 	spec.Filing = eventFiling()

@@ -91,7 +91,7 @@ func TestDirectoriesAreThoseOfTheColumnTs(t *testing.T) {
 			e := newTestEncoder(t, spec)
 			var entries []Entry
 			for i, first := range oddTimes() {
-				entries = append(entries, Entry{timed(t, signal, first, oddTimes()[(i*7+3)%len(oddTimes())]), received})
+				entries = append(entries, entry(timed(t, signal, first, oddTimes()[(i*7+3)%len(oddTimes())]), received))
 			}
 			window := partition.Place{Time: received, Align: align}
 			plan := e.Plan(window, []Staged{stage(t, e, entries)})

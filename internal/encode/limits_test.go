@@ -18,10 +18,10 @@ func TestAllocationsPerRecord(t *testing.T) {
 	if per := n / float64(records); per >= 0.03 {
 		t.Errorf("%.4f allocations per record, want less than 0.03", per)
 	}
-	if len(e.idle) != 1 {
-		t.Errorf("%d stagers are kept, want the one that was used", len(e.idle))
+	if len(idleStagers(e)) != 1 {
+		t.Errorf("%d stagers are kept, want the one that was used", len(idleStagers(e)))
 	}
-	if h := e.idle[0].held(); h > ScratchBytes {
+	if h := idleStagers(e)[0].held(); h > ScratchBytes {
 		t.Errorf("the stager holds %d bytes, more than ScratchBytes", h)
 	}
 }

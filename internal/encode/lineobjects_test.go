@@ -157,7 +157,7 @@ func duckDBReadsOtherSignals(t *testing.T, db *duckdbtest.DB) {
 		partition.Traces: `SELECT count(*), count(DISTINCT trace_id) > 10, typeof(any_value(duration_nano)), min(ts)::VARCHAR LIKE '2026-09-21%',
 			sum(len(events)) > 100, count(*) FILTER (events[1].name = 'message') > 100, count(*) FILTER (links[1].trace_id = trace_id) > 100,
 			count(DISTINCT kind), sum((http_route IS NOT NULL)::INT) > 10`,
-		partition.Metrics: `SELECT count(*), count(DISTINCT metric_name) > 10, typeof(any_value(value_int)), typeof(any_value(value_double)),
+		partition.Metrics: `SELECT count(*), count(DISTINCT metric_name) > 10, typeof(any_value(value_int)), typeof(any_value(value)),
 			typeof(any_value(bucket_counts)), typeof(any_value(explicit_bounds)), sum(list_sum(bucket_counts)) = sum(count) FILTER (metric_type = 'histogram'),
 			min(len(exemplars)), count(*) FILTER (exemplars[1].span_id = left(exemplars[1].trace_id, 16)) > 10`,
 	} {
@@ -186,9 +186,9 @@ func TestDuckDBReadsOddDoublesOfLines(t *testing.T) {
 	db := duckdbtest.Open(t)
 	e := newTestEncoder(t, Spec{Signal: partition.Metrics, Format: "jsonl", Codec: "none"})
 	path := savedAs(t, "odd.jsonl", object(t, e, stage(t, e, metricsEntries(t, extremeMetrics))))
-	r := db.Query(`SELECT count(*), count(*) FILTER (isnan(value_double)), count(*) FILTER (isinf(value_double)), count(*) FILTER (isnan(explicit_bounds[1])),
+	r := db.Query(`SELECT count(*), count(*) FILTER (isnan(value)), count(*) FILTER (isinf(value)), count(*) FILTER (isnan(explicit_bounds[1])),
 		min(value_int), max(value_int), min(count) FROM read_json(` + duckdbtest.Quote(path) +
-		`, columns = {value_double: 'DOUBLE', value_int: 'BIGINT', count: 'BIGINT', explicit_bounds: 'DOUBLE[]'})`)
+		`, columns = {value: 'DOUBLE', value_int: 'BIGINT', count: 'BIGINT', explicit_bounds: 'DOUBLE[]'})`)
 	if got := fmt.Sprint(r.Rows); got != "[[32 1 2 1 -9223372036854775808 9223372036854775807 -1]]" {
 		t.Errorf("DuckDB says %s", got)
 	}
@@ -208,7 +208,7 @@ func TestLineSpecIsValidated(t *testing.T) {
 		`codec "snappy"`:        func(s *Spec) { s.Codec = "snappy" },
 		`codec "gzip" with lev`: func(s *Spec) { s.Codec, s.Level = "gzip", "9" },
 		`signal "profiles"`:     func(s *Spec) { s.Signal = "profiles" },
-		`which is empty`:        func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
+		`which is taken`:        func(s *Spec) { s.Columns = []Column{{As: "ts", Attribute: "a"}} },
 	} {
 		spec := lineSpec("zstd")
 		change(&spec)

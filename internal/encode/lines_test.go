@@ -80,7 +80,7 @@ func parseLine(t testing.TB, line []byte) lineFields {
 func (f lineFields) cell(t testing.TB, name string) string {
 	t.Helper()
 	text := string(f.values[name])
-	if slices.Contains([]string{"value_double", "sum", "min", "max", "zero_threshold"}, name) && text != "null" {
+	if slices.Contains([]string{"value", "sum", "min", "max", "zero_threshold"}, name) && text != "null" {
 		x, err := strconv.ParseFloat(strings.Trim(text, `"`), 64)
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/internal/encode/schema"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -30,7 +31,7 @@ type lineCase struct {
 
 func lineSignals(t testing.TB) []lineSignal {
 	logs := lineSignal{
-		signal: partition.Logs, columns: logColumns[:], beside: []string{"body"}, golden: 25, oracle: oracle,
+		signal: partition.Logs, columns: lineNames(partition.Logs), beside: []string{"body"}, golden: 25, oracle: oracle,
 		good: encodeCase(t, inputCase{fill: one(everyField)})[0], malformed: malformed(), generated: encodetest.Logs,
 		other: record(attr(6, "promoted", "x"), attr(6, "other", "y")),
 	}
@@ -41,7 +42,7 @@ func lineSignals(t testing.TB) []lineSignal {
 		logs.cases = append(logs.cases, lineCase{c.name, encodeCase(t, c)})
 	}
 	traces := lineSignal{
-		signal: partition.Traces, columns: traceColumns[:], beside: []string{"events", "links"}, golden: 11, oracle: tracesOracle,
+		signal: partition.Traces, columns: lineNames(partition.Traces), beside: []string{"events", "links"}, golden: 11, oracle: tracesOracle,
 		good: tracesEntries(t, oneSpan(everySpanField))[0], malformed: malformedTraces(), generated: encodetest.Traces,
 		other: spanMessage(msg(11, str(2, "x")), attr(9, "promoted", "x")),
 	}
@@ -49,7 +50,7 @@ func lineSignals(t testing.TB) []lineSignal {
 		traces.cases = append(traces.cases, lineCase{c.name, tracesEntries(t, c.fill)})
 	}
 	metrics := lineSignal{
-		signal: partition.Metrics, columns: metricColumnNames[:], golden: 11, oracle: metricsOracle,
+		signal: partition.Metrics, columns: lineNames(partition.Metrics), golden: 11, oracle: metricsOracle,
 		beside: []string{
 			"bucket_counts", "explicit_bounds", "positive_bucket_counts", "negative_bucket_counts", "quantiles", "exemplars", "metric_metadata",
 		},
@@ -60,6 +61,11 @@ func lineSignals(t testing.TB) []lineSignal {
 		metrics.cases = append(metrics.cases, lineCase{c.name, metricsEntries(t, c.fill)})
 	}
 	return []lineSignal{logs, traces, metrics}
+}
+
+func lineNames(signal partition.Signal) []string {
+	s, _ := schema.Of(signal)
+	return s.LineNames()
 }
 
 func (s lineSignal) spec(codec string, columns ...Column) Spec {

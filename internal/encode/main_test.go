@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func testID() partition.ID {
-	return partition.ID{Sink: "default", Tenant: "acme", Signal: partition.Logs}
+	return partition.ID{Sink: "default", Tenant: testTenant, Signal: partition.Logs}
 }
 
 func testSpec(columns ...Column) Spec {
@@ -29,6 +29,10 @@ func newTestEncoder(t testing.TB, spec Spec) *Encoder {
 		t.Fatal(err)
 	}
 	return e
+}
+
+func entry(payload []byte, received int64) Entry {
+	return Entry{Payload: payload, ReceivedAt: received}
 }
 
 func stage(t testing.TB, e *Encoder, entries []Entry) Staged {
@@ -70,4 +74,16 @@ func saved(t testing.TB, file []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// testTenant owns the objects of tests.
+const testTenant = "acme"
+
+// idleStagers are the stagers that an encoder of Parquet keeps.
+func idleStagers(e *Encoder) (out []*stager) {
+	f := e.base.(*parquetFormat)
+	for _, s := range f.keeper.Of(f) {
+		out = append(out, s.(*stager))
+	}
+	return out
 }

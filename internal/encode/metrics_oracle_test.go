@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
@@ -39,7 +40,7 @@ func metricsOracle(t testing.TB, entries []Entry, columns []Column) grid {
 			groups = append(groups, g)
 		}
 	}
-	return clustered(metricColumnNames[:], columns, groups)
+	return clustered(ColumnNames(partition.Metrics), columns, groups)
 }
 
 // pointCells are the cells of a row by column.
@@ -53,7 +54,7 @@ func (c pointCells) get(column string) string { return c.cells[column] }
 
 func (c pointCells) row() (out []string) {
 	lists := []string{"bucket_counts", "explicit_bounds", "positive_bucket_counts", "negative_bucket_counts", "quantiles", "exemplars", "aggregation_temporality"}
-	for _, name := range metricColumnNames[:slices.Index(metricColumnNames[:], "scope_name")] {
+	for _, name := range ColumnNames(partition.Metrics)[:slices.Index(ColumnNames(partition.Metrics), "scope_name")] {
 		cell, ok := c.cells[name]
 		if !ok && !slices.Contains(lists, name) {
 			cell = nullCell
@@ -70,7 +71,7 @@ func oraclePoints(m pmetric.Metric, columns []Column) (out []pointCells) {
 		pairs, types := oracleMap(attributes, p.row, p.found)
 		metadata, metadataTypes := oracleMap(m.Metadata(), nil, nil)
 		for column, cell := range map[string]string{
-			"ts": itoa(int64(uint64(at) / 1000)), "time_unix_nano": itoa(int64(at)), "start_time_unix_nano": itoa(int64(from)),
+			"tenant_id": testTenant, "ts": itoa(int64(uint64(at) / 1000)), "time_unix_nano": itoa(int64(at)), "start_time_unix_nano": itoa(int64(from)),
 			"metric_name": mended(m.Name()), "metric_description": mended(m.Description()), "metric_unit": mended(m.Unit()),
 			"metric_metadata": metadata, "metric_metadata_types": metadataTypes, "metric_type": kind,
 			"attributes": pairs, "attributes_types": types, "flags": itoa(int64(uint32(flags))),
@@ -133,8 +134,9 @@ func (c pointCells) temporality(t pmetric.AggregationTemporality) {
 func (c pointCells) number(p pmetric.NumberDataPoint) {
 	switch p.ValueType() {
 	case pmetric.NumberDataPointValueTypeDouble:
-		c.set("value_double", oracleDouble(p.DoubleValue()))
+		c.set("value", oracleDouble(p.DoubleValue()))
 	case pmetric.NumberDataPointValueTypeInt:
+		c.set("value", oracleDouble(float64(p.IntValue())))
 		c.set("value_int", itoa(p.IntValue()))
 	}
 	c.set("exemplars", oracleExemplars(p.Exemplars()))
@@ -185,13 +187,14 @@ func oracleExemplars(s pmetric.ExemplarSlice) string {
 	for _, e := range s.All() {
 		attributes, types := oracleMap(e.FilteredAttributes(), nil, nil)
 		fields := map[string]string{
-			"time_unix_nano": itoa(int64(e.Timestamp())), "value_double": nullCell, "value_int": nullCell,
+			"time_unix_nano": itoa(int64(e.Timestamp())), "value": nullCell, "value_int": nullCell,
 			"trace_id": traceID(e.TraceID()), "span_id": spanID(e.SpanID()), "attributes": attributes, "attributes_types": types,
 		}
 		switch e.ValueType() {
 		case pmetric.ExemplarValueTypeDouble:
-			fields["value_double"] = oracleDouble(e.DoubleValue())
+			fields["value"] = oracleDouble(e.DoubleValue())
 		case pmetric.ExemplarValueTypeInt:
+			fields["value"] = oracleDouble(float64(e.IntValue()))
 			fields["value_int"] = itoa(e.IntValue())
 		}
 		b.WriteString(element(structCell(fields)))

@@ -3,13 +3,16 @@ package encode
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
@@ -50,7 +53,7 @@ func oracle(t testing.TB, entries []Entry, columns []Column) grid {
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b group) int { return strings.Compare(a.service, b.service) })
-	g := grid{columns: slices.Clone(logColumns[:])}
+	g := grid{columns: slices.Clone(ColumnNames(partition.Logs))}
 	for _, c := range columns {
 		g.columns = append(g.columns, c.As)
 	}
@@ -65,11 +68,11 @@ func oracleRow(rl plog.ResourceLogs, sl plog.ScopeLogs, lr plog.LogRecord, recei
 	for _, c := range columns {
 		switch {
 		case c.Attribute != "":
-			record = append(record, Column{Attribute: c.Attribute, As: c.As, Type: c.Type})
+			record = append(record, Column{Attribute: c.Attribute, As: c.As, Type: c.Type, Move: c.Move})
 		case c.ScopeAttribute != "":
-			scope = append(scope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type})
+			scope = append(scope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		default:
-			resource = append(resource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type})
+			resource = append(resource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		}
 	}
 	promoted := map[string]string{}
@@ -85,7 +88,7 @@ func oracleRow(rl plog.ResourceLogs, sl plog.ScopeLogs, lr plog.LogRecord, recei
 	}
 	body, kind := oracleText(lr.Body())
 	row := []string{
-		itoa(ts), itoa(int64(lr.Timestamp())), itoa(int64(lr.ObservedTimestamp())), itoa(received),
+		itoa(ts), itoa(int64(lr.Timestamp())), itoa(int64(lr.ObservedTimestamp())), itoa(received), testTenant,
 		itoa(int64(lr.SeverityNumber())), mended(lr.SeverityText()),
 		service(rl.Resource()), mended(lr.EventName()), body, kind,
 		oracleID(lr.TraceID().IsEmpty(), slices.Collect(sliceOf(lr.TraceID()))),
@@ -128,21 +131,78 @@ func service(r pcommon.Resource) string {
 	return s
 }
 
+// oracleEntry is an attribute in its map.
+type oracleEntry struct{ key, text, kind string }
+
 func oracleMap(m pcommon.Map, columns []Column, promoted map[string]string) (pairs, types string) {
-	var b strings.Builder
+	var entries []oracleEntry
 	for k, v := range m.All() {
 		text, kind := oracleText(v)
-		if i := slices.IndexFunc(columns, func(c Column) bool { return c.Attribute == k }); i >= 0 {
-			want := map[string]string{"": "s", "string": "s", "int64": "i", "double": "d", "bool": "b"}[columns[i].Type]
-			if _, taken := promoted[columns[i].As]; !taken && kind == want {
-				promoted[columns[i].As] = text
-				continue
-			}
-		}
-		b.WriteString(pair(mended(k), text))
-		types += kind
+		entries = append(entries, oracleEntry{k, text, kind})
+	}
+	for _, c := range columns {
+		entries = oraclePromote(entries, c, promoted)
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		b.WriteString(pair(mended(e.key), e.text))
+		types += e.kind
 	}
 	return b.String(), types
+}
+
+// oraclePromote gives a column its value, and returns what stays in the map.
+func oraclePromote(entries []oracleEntry, c Column, promoted map[string]string) []oracleEntry {
+	kind := map[string]string{"": "s", "string": "s", "int64": "i", "double": "d", "bool": "b"}[c.Type]
+	first := slices.IndexFunc(entries, func(e oracleEntry) bool {
+		if e.key != c.Attribute {
+			return false
+		}
+		_, ok := e.as(kind)
+		return ok
+	})
+	if first < 0 {
+		return entries
+	}
+	e := entries[first]
+	promoted[c.As], _ = e.as(kind)
+	if !c.Move || e.kind != kind {
+		return entries
+	}
+	entries = slices.Delete(entries, first, first+1)
+	// What looks like the original of a copy keeps what was moved in the map.
+	for i, x := range entries[first:] {
+		if x.key != e.key || x.kind == kind {
+			continue
+		}
+		if v, ok := x.as(kind); ok && v == promoted[c.As] {
+			return slices.Insert(entries, first+i, e)
+		}
+	}
+	return entries
+}
+
+// as returns the text of an entry as a value of a kind.
+func (e oracleEntry) as(kind string) (string, bool) {
+	switch {
+	case e.kind == kind:
+		return e.text, true
+	case kind == "d" && e.kind == "i":
+		n, _ := strconv.ParseInt(e.text, 10, 64)
+		f, accuracy := new(big.Float).SetInt64(n).Float64()
+		return oracleDouble(f), accuracy == big.Exact
+	case e.kind != "s" || len(e.text) > 32:
+		return "", false
+	case kind == "i":
+		n, err := strconv.ParseInt(e.text, 10, 64)
+		return e.text, err == nil && itoa(n) == e.text
+	case kind == "d":
+		f, err := strconv.ParseFloat(e.text, 64)
+		return oracleDouble(f), err == nil && json.Valid([]byte(e.text)) && strings.TrimSpace(e.text) == e.text
+	case kind == "b":
+		return e.text, e.text == "true" || e.text == "false"
+	}
+	return "", false
 }
 
 func pair(k, v string) string { return fmt.Sprintf("%q=%q;", k, v) }

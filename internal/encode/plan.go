@@ -38,7 +38,7 @@ type placed struct {
 // levels of its own.
 func (e *Encoder) Plan(own partition.Place, staged []Staged) *Plan {
 	p := &Plan{encoder: e}
-	if e.router == nil {
+	if e.rule == nil {
 		all := placed{Place: own}
 		for i := range staged {
 			if staged[i].Rows > 0 {
@@ -50,7 +50,7 @@ func (e *Encoder) Plan(own partition.Place, staged []Staged) *Plan {
 		}
 		return p
 	}
-	rule := e.router.Rule()
+	rule := e.rule
 	byPlace := map[route.Place]*placed{}
 	for i := range staged {
 		p.Refiled += staged[i].Refiled

@@ -22,13 +22,15 @@ func (c Column) kind() otlp.Kind {
 type promotedRow struct {
 	key    string
 	kind   otlp.Kind
+	move   bool
+	moved  moved
 	label  *parquet.OptionalLabel
 	number *parquet.OptionalNumber
 	bit    *parquet.OptionalBool
 }
 
 func newPromotedRow(t *parquet.Table, c Column) promotedRow {
-	p := promotedRow{key: c.Attribute, kind: c.kind()}
+	p := promotedRow{key: c.Attribute, kind: c.kind(), move: c.Move}
 	switch p.kind {
 	case otlp.Int:
 		p.number = t.OptionalInt64(c.As)
@@ -42,12 +44,9 @@ func newPromotedRow(t *parquet.Table, c Column) promotedRow {
 	return p
 }
 
-// take puts v into the column, unless it is of another type or the record has
-// a value in it already.
-func (p *promotedRow) take(v otlp.Value) bool {
-	if v.Kind != p.kind {
-		return false
-	}
+// set puts v, which is of the column's kind, into the column, unless the record
+// has a value in it already.
+func (p *promotedRow) set(v otlp.Value) bool {
 	switch p.kind {
 	case otlp.Int, otlp.Double:
 		return p.number.Set(v.Bits())
@@ -57,10 +56,42 @@ func (p *promotedRow) take(v otlp.Value) bool {
 	return p.label.Set(v.Raw)
 }
 
+// setCopy is set for the value of the entry of a map that was begun, which it
+// ends.
+func (p *promotedRow) setCopy(m *parquet.Map, v otlp.Value) bool {
+	switch {
+	case p.label != nil:
+		return p.label.SetCopy(m, v.Raw)
+	case p.kind == otlp.Int:
+		return p.number.SetCopy(m, v.Int())
+	}
+	return false
+}
+
+// moved is a value that was taken out of a map for a column that moves. Who reads
+// the object puts it back, unless the map has a value of another kind that the
+// column may be a copy of. So if one comes, what was moved goes back before it.
+type moved struct {
+	value otlp.Value
+	row   int // or entry, from 1; 0 = none
+}
+
+// back returns whether v, which is own as the column's kind, looks as if the
+// column were a copy of it, though its value was moved.
+func (m *moved) back(row int, v, own otlp.Value) bool {
+	if m.row != row || v.Kind == own.Kind || m.value.Bits() != own.Bits() {
+		return false
+	}
+	m.row = 0
+	return true
+}
+
 // promotedRun is the column of a promoted attribute of resources or scopes.
 type promotedRun struct {
 	key    string
 	kind   otlp.Kind
+	move   bool
+	moved  moved
 	taken  bool // the entry under construction has a value
 	label  *parquet.RunLabel
 	number *parquet.RunNumber
@@ -68,7 +99,7 @@ type promotedRun struct {
 }
 
 func newPromotedRun(s *parquet.RunSet, key string, c Column) promotedRun {
-	p := promotedRun{key: key, kind: c.kind()}
+	p := promotedRun{key: key, kind: c.kind(), move: c.Move}
 	switch p.kind {
 	case otlp.Int:
 		p.number = s.OptionalInt64(c.As)
@@ -82,9 +113,9 @@ func newPromotedRun(s *parquet.RunSet, key string, c Column) promotedRun {
 	return p
 }
 
-// take is promotedRow.take for an entry.
-func (p *promotedRun) take(key []byte, v otlp.Value) bool {
-	if p.taken || v.Kind != p.kind || string(key) != p.key {
+// set is promotedRow.set for an entry.
+func (p *promotedRun) set(v otlp.Value) bool {
+	if p.taken {
 		return false
 	}
 	p.taken = true
@@ -101,6 +132,7 @@ func (p *promotedRun) take(key []byte, v otlp.Value) bool {
 
 // end closes the entry.
 func (p *promotedRun) end() {
+	p.moved = moved{}
 	if p.taken {
 		p.taken = false
 		return

@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"fmt"
+
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/encode/parquet"
 	"github.com/s3window/s3window/internal/partition"
@@ -15,15 +17,16 @@ type rows interface {
 	held() int
 }
 
-func newRows(t *parquet.Table, spec Spec) rows {
+func newRows(t *parquet.Table, spec Spec) (rows, error) {
 	switch spec.Signal {
+	case partition.Logs:
+		return newLogs(t, spec.Columns), nil
 	case partition.Traces:
-		return newTraces(t, spec.Columns)
+		return newTraces(t, spec.Columns), nil
 	case partition.Metrics:
-		return newMetrics(t, spec.Columns)
-	default:
-		return newLogs(t, spec.Columns)
+		return newMetrics(t, spec.Columns), nil
 	}
+	return nil, fmt.Errorf("signal %q has no columns", spec.Signal)
 }
 
 // runs has the columns of resources and scopes, and the walk through a group to
@@ -41,14 +44,17 @@ type runs struct {
 }
 
 func newRuns(t *parquet.Table) runs {
-	return runs{table: t, resources: newResources(t), scopes: newScopes(t)}
+	return runs{table: t, resources: resources{entries: newEntries(t)}, scopes: scopes{entries: newEntries(t)}}
 }
+
+// addService adds the column service_name, which stands apart.
+func (r *runs) addService() { r.resources.service = r.resources.set.Label("service_name", true) }
 
 // columns adds the columns that stand behind those of the signal, and returns
 // the promoted ones that take a value per row.
 func (r *runs) columns(promoted []Column) (own []promotedRow) {
-	r.scopes.columns()
-	r.resources.columns()
+	r.scopes.add(r.scopes.set)
+	r.resources.add(r.resources.set)
 	for _, c := range promoted {
 		switch {
 		case c.ResourceAttribute != "":
@@ -92,7 +98,7 @@ func (r *runs) group(s *stager, g *located) error {
 }
 
 // endRun puts the columns of resource and scope for the rows of the run.
-func (r *runs) endRun(s *stager, sc *otlp.Scope) error {
+func (r *runs) endRun(s *stager, sc *otlp.ScopeItems) error {
 	n := r.table.Rows() - r.from
 	if n == 0 {
 		return nil

@@ -60,7 +60,7 @@ func (e *Encoder) sift(entries []Entry) (Staged, error) {
 // company.
 func (e *Encoder) encodeAgain(entries []Entry) (Staged, error) {
 	return e.together(entries, func(entries []Entry) (Staged, error) {
-		return e.guarded(entries, func() (Staged, error) { return e.encode(entries) })
+		return e.guarded(entries, func() (Staged, error) { return e.base.Stage(entries) })
 	})
 }
 
@@ -84,7 +84,8 @@ func (e *Encoder) together(entries []Entry, encode func([]Entry) (Staged, error)
 
 // append adds what s has behind what is there.
 func (out *Staged) append(s Staged) {
-	out.groups, out.lines, out.filed = append(out.groups, s.groups...), append(out.lines, s.lines...), append(out.filed, s.filed...)
+	out.content.append(s.content)
+	out.filed = append(out.filed, s.filed...)
 	out.add(s)
 	out.Bytes += s.Bytes
 	out.Skewed += s.Skewed

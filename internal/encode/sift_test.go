@@ -149,12 +149,12 @@ func TestOneBadRecordCostsItself(t *testing.T) {
 			for format, spec := range s.siftSpecs() {
 				t.Run(fmt.Sprint(s.signal, "/", format, "/", number), func(t *testing.T) {
 					e := newTestEncoder(t, spec)
-					staged := stage(t, e, []Entry{{want, 5}, {bad, 7}, {want, 9}})
+					staged := stage(t, e, []Entry{entry(want, 5), entry(bad, 7), entry(want, 9)})
 					require.Len(t, staged.Rejected, 1)
 					r := staged.Rejected[0]
 					require.Equal(t, []int{1, number, 1}, []int{r.Index, r.Record, r.Records})
 					require.ErrorContains(t, r.Err, "malformed OTLP")
-					require.Equal(t, s.lake(t, e, stage(t, e, []Entry{{want, 5}, {rest, 7}, {want, 9}})), s.lake(t, e, staged))
+					require.Equal(t, s.lake(t, e, stage(t, e, []Entry{entry(want, 5), entry(rest, 7), entry(want, 9)})), s.lake(t, e, staged))
 					parts, err := route.Apart(s.signal, r.Payload)
 					require.NoError(t, err, "what is kept is a request")
 					require.Equal(t, 1, parts.Len())
@@ -195,7 +195,7 @@ func TestManyBadRecords(t *testing.T) {
 		all = append(all, one...)
 	}
 	e := newTestEncoder(t, testSpec())
-	staged := stage(t, e, []Entry{{all, 7}})
+	staged := stage(t, e, []Entry{entry(all, 7)})
 	require.Equal(t, 1500, staged.Rows)
 	require.Len(t, staged.Rejected, maxNamed)
 	for i, r := range staged.Rejected[:maxNamed-1] {
@@ -204,7 +204,7 @@ func TestManyBadRecords(t *testing.T) {
 	last := staged.Rejected[maxNamed-1]
 	require.Equal(t, []int{numbers[maxNamed-1], 1500 - maxNamed + 1}, []int{last.Record, last.Records})
 	require.Less(t, len(last.Payload), 6*len(all))
-	require.True(t, bytes.Equal(object(t, e, stage(t, e, []Entry{{good, 7}})), object(t, e, staged)))
+	require.True(t, bytes.Equal(object(t, e, stage(t, e, []Entry{entry(good, 7)})), object(t, e, staged)))
 
 	// Each of them in a resource that is as large as all the rest.
 	large := msg(1, attr(1, "large", strings.Repeat("x", 1<<20)))
@@ -214,7 +214,7 @@ func TestManyBadRecords(t *testing.T) {
 		records = append(records, msg(2, num(3, 1))...)
 	}
 	payload := request(large, msg(2, records))
-	staged = stage(t, e, []Entry{{payload, 7}})
+	staged = stage(t, e, []Entry{entry(payload, 7)})
 	require.Equal(t, 50, staged.Rows)
 	kept, count := 0, 0
 	for _, r := range staged.Rejected {
@@ -229,7 +229,7 @@ func TestAllRecordsAreBad(t *testing.T) {
 	bad := bytes.Repeat(record(num(3, 1)), 3)
 	for _, spec := range []Spec{testSpec(), lineSpec("zstd")} {
 		e := newTestEncoder(t, spec)
-		staged := stage(t, e, []Entry{{bad, 7}})
+		staged := stage(t, e, []Entry{entry(bad, 7)})
 		require.Zero(t, staged.Rows)
 		require.Equal(t, []Rejected{{Payload: bad, Err: staged.Rejected[0].Err}}, staged.Rejected)
 	}
@@ -242,7 +242,7 @@ func TestBadResourceCostsItsRecords(t *testing.T) {
 	payload := slices.Concat(record(), request(deep, three), record())
 	empty := request(deep) // nothing is lost with it
 	e := newTestEncoder(t, testSpec())
-	staged := stage(t, e, []Entry{{payload, 7}, {slices.Concat(empty, record()), 7}})
+	staged := stage(t, e, []Entry{entry(payload, 7), entry(slices.Concat(empty, record()), 7)})
 	require.Equal(t, 3, staged.Rows)
 	require.True(t, len(staged.Rejected) == 2, "the resource is not kept more often than it came")
 	for i, r := range staged.Rejected {
@@ -261,7 +261,7 @@ func TestPanicCostsItsRecord(t *testing.T) {
 				e := newTestEncoder(t, spec)
 				all, _, _ := s.mixed(t, 200)
 				bad := s.marked(marker)
-				want := s.lake(t, e, stage(t, e, []Entry{{all, 1}, {slices.Concat(all, all), 2}}))
+				want := s.lake(t, e, stage(t, e, []Entry{entry(all, 1), entry(slices.Concat(all, all), 2)}))
 				e.onAttempt = func(entries []Entry) {
 					for _, x := range entries {
 						if bytes.Contains(x.Payload, marker) {
@@ -270,7 +270,7 @@ func TestPanicCostsItsRecord(t *testing.T) {
 					}
 				}
 				for range 2 {
-					staged := stage(t, e, []Entry{{all, 1}, {slices.Concat(all, bad, all), 2}, {bad, 3}})
+					staged := stage(t, e, []Entry{entry(all, 1), entry(slices.Concat(all, bad, all), 2), entry(bad, 3)})
 					require.Len(t, staged.Rejected, 2)
 					require.Equal(t, []int{1, 1}, []int{staged.Rejected[0].Index, staged.Rejected[0].Records})
 					require.Equal(t, []int{2, 0}, []int{staged.Rejected[1].Index, staged.Rejected[1].Record})
@@ -302,7 +302,7 @@ func TestPanicInTheMiddleThrowsMemoryAway(t *testing.T) {
 	e := newTestEncoder(t, spec)
 	entries := asEntries(lineSignals(t)[0].generated(3, 500))
 	want := object(t, e, stage(t, e, entries))
-	used := e.idle[0]
+	used := idleStagers(e)[0]
 	armed := true
 	used.table.OnPage(func([]byte) {
 		if armed {
@@ -313,7 +313,7 @@ func TestPanicInTheMiddleThrowsMemoryAway(t *testing.T) {
 	staged := stage(t, e, entries)
 	require.Empty(t, staged.Rejected, "a panic that does not come again costs nothing")
 	require.True(t, bytes.Equal(want, object(t, e, staged)))
-	require.NotContains(t, e.idle, used)
+	require.NotContains(t, idleStagers(e), used)
 }
 
 // Entries that can be encoded each by itself and not together are encoded each
@@ -329,7 +329,7 @@ func TestEntriesThatDoNotGoTogether(t *testing.T) {
 						panic("too many")
 					}
 				}
-				staged := stage(t, e, []Entry{{all, 1}, {all, 2}, {all, 3}})
+				staged := stage(t, e, []Entry{entry(all, 1), entry(all, 2), entry(all, 3)})
 				require.Empty(t, staged.Rejected)
 				require.Equal(t, 3*n, staged.Rows)
 				e.onAttempt = nil
@@ -373,7 +373,7 @@ func TestSiftingIsDeterministic(t *testing.T) {
 		for format, spec := range s.siftSpecs() {
 			used := newTestEncoder(t, spec)
 			build := func(e *Encoder) ([]string, []Rejected) {
-				staged := stage(t, e, []Entry{{bad, 7}, {[]byte{0x0a}, 8}, {all, 9}})
+				staged := stage(t, e, []Entry{entry(bad, 7), entry([]byte{0x0a}, 8), entry(all, 9)})
 				for i := range staged.Rejected {
 					require.Error(t, staged.Rejected[i].Err)
 					staged.Rejected[i].Err = nil

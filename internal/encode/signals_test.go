@@ -61,7 +61,7 @@ func TestAllocationsPerSpanAndPoint(t *testing.T) {
 		if per := n / float64(rows); per >= 0.05 {
 			t.Errorf("%s: %.4f allocations per row, want less than 0.05", signal, per)
 		}
-		if h := e.idle[0].held(); h > ScratchBytes {
+		if h := idleStagers(e)[0].held(); h > ScratchBytes {
 			t.Errorf("%s: the stager holds %d bytes, more than ScratchBytes", signal, h)
 		}
 	}
@@ -116,7 +116,7 @@ func BenchmarkSignals(b *testing.B) {
 func TestFiltersFindEverySpanAndPoint(t *testing.T) {
 	columns := map[partition.Signal][]string{
 		partition.Traces:  {"ts", "duration_nano", "trace_id", "parent_span_id", "name", "kind", "status_code", "service_name", "http_route", "host_name"},
-		partition.Metrics: {"ts", "metric_name", "metric_type", "is_monotonic", "service_name", "http_route", "value_int", "count", "scale", "positive_offset"},
+		partition.Metrics: {"ts", "metric_name", "metric_type", "is_monotonic", "service_name", "http_route", "value", "value_int", "count", "scale", "positive_offset"},
 	}
 	db := duckdbtest.Open(t)
 	for signal, requests := range generated(11, 6000) {

@@ -32,23 +32,19 @@ type Spec struct {
 	ObjectBytes int64 `json:"object_bytes,omitempty"`
 }
 
-// Column promotes an attribute to a column of its own. Exactly one of the
-// first three names it. A value of the column's type leaves the map that it
-// was in (in JSONL it stays there too); one of another type stays there, and
-// the column is null.
+// Column promotes an attribute to a column of its own. Exactly one of the first
+// three names it. The column has a copy of the first value that is of its type,
+// or can be exactly, as otlp.Value.As has it; null if there is none.
 type Column struct {
 	Attribute         string `json:"attribute,omitempty"`
 	ResourceAttribute string `json:"resource_attribute,omitempty"`
 	ScopeAttribute    string `json:"scope_attribute,omitempty"`
 	As                string `json:"as"`
 	Type              string `json:"type,omitempty"` // string (the default), int64, double, bool
+	// Move has values of the column's type stand in the column alone. Lines have
+	// them twice all the same.
+	Move bool `json:"move,omitempty"`
 }
-
-// The formats of objects.
-const (
-	formatParquet = "parquet"
-	formatJSONL   = "jsonl"
-)
 
 // What Stage is best given at once, and the largest row group it makes.
 const (
@@ -71,17 +67,13 @@ func (s Spec) codec() (parquet.Codec, error) {
 
 func (s Spec) validate() error {
 	var errs []error
-	if columnsOf(s.Signal) == nil {
+	if ColumnNames(s.Signal) == nil {
 		errs = append(errs, fmt.Errorf("signal %q cannot be encoded", s.Signal))
 	}
-	switch s.Format {
-	case formatParquet:
-		if _, err := s.codec(); err != nil {
-			errs = append(errs, err)
-		}
-	case formatJSONL: // jsonl.New checks the codec
-	default:
+	if kind, ok := formatKinds()[s.Format]; !ok {
 		errs = append(errs, fmt.Errorf("format %q is neither parquet nor jsonl", s.Format))
+	} else if err := kind.check(s); err != nil {
+		errs = append(errs, err)
 	}
 	if s.RowGroupRows < 0 || s.RowGroupBytes < 0 {
 		errs = append(errs, errors.New("row group sizes are negative"))
@@ -100,7 +92,7 @@ func (s Spec) validateLevels() (errs []error) {
 		return nil
 	}
 	names := map[string]bool{}
-	for _, n := range columnsOf(s.Signal) {
+	for _, n := range ColumnNames(s.Signal) {
 		names[n] = true
 	}
 	for _, c := range s.Columns {
@@ -116,7 +108,7 @@ func (s Spec) validateLevels() (errs []error) {
 
 func (s Spec) validateColumns() (errs []error) {
 	names := map[string]bool{}
-	for _, n := range columnsOf(s.Signal) {
+	for _, n := range ColumnNames(s.Signal) {
 		names[n] = true
 	}
 	sources := map[Column]bool{}
@@ -133,8 +125,10 @@ func (s Spec) validateColumns() (errs []error) {
 			errs = append(errs, fmt.Errorf("column %d names %d attributes, not one", i, given))
 		case sources[source]:
 			errs = append(errs, fmt.Errorf("column %d (%q) promotes an attribute that another column promotes", i, c.As))
-		case c.As == "" || names[c.As]:
-			errs = append(errs, fmt.Errorf("column %d has the name %q, which is empty or taken", i, c.As))
+		case partition.ColumnName(c.As) != nil:
+			errs = append(errs, fmt.Errorf("column %d has the name %q, which %w", i, c.As, partition.ColumnName(c.As)))
+		case names[c.As]:
+			errs = append(errs, fmt.Errorf("column %d has the name %q, which is taken", i, c.As))
 		case !slices.Contains([]string{"", "string", "int64", "double", "bool"}, c.Type):
 			errs = append(errs, fmt.Errorf("column %d (%q) has the type %q, which is not one of string, int64, double, bool", i, c.As, c.Type))
 		}

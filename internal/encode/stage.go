@@ -2,7 +2,6 @@ package encode
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -48,7 +47,10 @@ func newStager(spec Spec) (*stager, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stager{table: t, rows: newRows(t, spec), services: dict.NewStrings()}
+	s := &stager{table: t, services: dict.NewStrings()}
+	if s.rows, err = newRows(t, spec); err != nil {
+		return nil, err
+	}
 	s.reset()
 	return s, nil
 }
@@ -66,11 +68,12 @@ func (s *stager) stage(entries []Entry) (Staged, error) {
 		return Staged{}, err
 	}
 	s.cut()
-	out := Staged{groups: slices.Clone(s.done), Replaced: s.table.Replaced()}
+	out := Staged{content: content{groups: slices.Clone(s.done)}, Replaced: s.table.Replaced()}
 	for _, g := range s.done {
 		out.Rows += g.Rows
 		out.Bytes += int64(g.Held())
 	}
+	out.Size = out.Bytes
 	if out.Rows > 0 {
 		out.MinTime, out.MaxTime = s.minTime, s.maxTime
 	}
@@ -110,6 +113,17 @@ func (s *stager) reset() {
 	s.minTime, s.maxTime = math.MaxInt64, math.MinInt64
 }
 
+// time returns the ts of a row whose own time is nanos, or which has none if that
+// is 0.
+func (s *stager) time(nanos uint64, received int64) int64 {
+	ts := received
+	if nanos != 0 {
+		ts = int64(nanos / 1000)
+	}
+	s.minTime, s.maxTime = min(s.minTime, ts), max(s.maxTime, ts)
+	return ts
+}
+
 // cut ends a row group.
 func (s *stager) cut() {
 	if g := s.table.Finish(); g != nil {
@@ -119,9 +133,6 @@ func (s *stager) cut() {
 }
 
 func (s *stager) locate(e Entry) error {
-	if len(e.Payload) > maxPayload {
-		return fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(e.Payload), maxPayload)
-	}
 	groups := otlp.NewGroups(e.Payload)
 	for groups.Next() {
 		name, err := s.serviceName(groups.Group.Resource)

@@ -8,68 +8,22 @@ import (
 // traces has the columns of spans, one row per span.
 type traces struct {
 	runs
-
-	ts, start, end, duration, received          *parquet.Int64
-	traceID, spanID, parentID                   *parquet.ID
-	state, name, kind, status, message          *parquet.Label
-	flags, dropped, droppedEvents, droppedLinks *parquet.Number
-	attributes                                  rowAttributes
-	events                                      spanEvents
-	links                                       spanLinks
-
-	kinds, codes otlp.Enum
-	text         []byte
-}
-
-// traceColumns are the columns of the schema before the promoted ones, in
-// order.
-var traceColumns = [...]string{
-	"ts", "start_time_unix_nano", "end_time_unix_nano", "duration_nano", "received_at",
-	"trace_id", "span_id", "parent_span_id", "trace_state", "flags", "name", "kind", "service_name",
-	"status_code", "status_message", "attributes", "attributes_types", "dropped_attributes_count",
-	"events", "dropped_events_count", "links", "dropped_links_count",
-	"scope_name", "scope_version", "scope_attributes", "scope_attributes_types",
-	"scope_dropped_attributes_count", "scope_schema_url",
-	"resource_attributes", "resource_attributes_types", "resource_dropped_attributes_count", "resource_schema_url",
+	spanColumns
 }
 
 func newTraces(t *parquet.Table, columns []Column) *traces {
-	x := &traces{runs: newRuns(t), kinds: otlp.SpanKinds(), codes: otlp.StatusCodes()}
+	x := &traces{runs: newRuns(t)}
 	x.item = x.span
-	x.ts = t.Timestamp("ts")
-	x.start = t.Int64("start_time_unix_nano", false)
-	x.end = t.Int64("end_time_unix_nano", false)
-	x.duration = t.Int64("duration_nano", true)
-	x.received = t.Timestamp("received_at")
-	x.traceID = t.ID("trace_id", true)
-	x.spanID = t.ID("span_id", false)
-	x.parentID = t.ID("parent_span_id", false)
-	x.state = t.Label("trace_state", false)
-	x.flags = t.Count("flags")
-	x.name = t.Label("name", true)
-	x.kind = t.Label("kind", true)
-	x.resources.service = x.resources.set.Label("service_name", true)
-	x.status = t.Label("status_code", true)
-	x.message = t.Label("status_message", false)
-	x.attributes.columns(t)
-	x.dropped = t.Count("dropped_attributes_count")
-	x.events = newSpanEvents(t)
-	x.droppedEvents = t.Count("dropped_events_count")
-	x.links = newSpanLinks(t)
-	x.droppedLinks = t.Count("dropped_links_count")
+	x.add(t, x.addService)
 	x.attributes.promoted = x.columns(columns)
 	return x
 }
 
-func (x *traces) held() int {
-	return x.runs.held() + x.attributes.held() + x.events.attributes.held() + x.links.attributes.held() + cap(x.text)
-}
+func (x *traces) held() int { return x.runs.held() + x.spanColumns.held() }
 
 func (x *traces) reset() {
 	x.runs.reset()
-	x.attributes.reset()
-	x.events.attributes.reset()
-	x.links.attributes.reset()
+	x.spanColumns.reset()
 }
 
 // span adds the row of a Span message.
@@ -79,44 +33,13 @@ func (x *traces) span(s *stager, b []byte, received int64) error {
 			return err
 		}
 	}
-	var sp otlp.Span
-	for i := 0; i < len(b); {
-		tag := uint64(b[i])
-		if i++; tag >= 0x80 {
-			if tag, i = otlp.Uvarint(b, i-1); i < 0 {
-				return otlp.Fault(i)
-			}
-		}
-		switch tag {
-		case otlp.SpanAttributes<<3 | 2, otlp.SpanEvents<<3 | 2, otlp.SpanLinks<<3 | 2:
-			i = x.nested(tag>>3, b, i)
-		default:
-			i = sp.Field(tag, b, i)
-		}
-		if i < 0 {
-			return otlp.Fault(i)
-		}
+	var r otlp.Span
+	if at := r.Parse(b, &x.spanColumns); at < 0 {
+		return otlp.Fault(at)
 	}
-	return otlp.Fault(x.put(s, &sp, received, len(b)))
-}
-
-// nested puts an attribute, event or link, whose message stands at b[i:].
-func (x *traces) nested(field uint64, b []byte, i int) int {
-	m, i := otlp.Bytes(b, i)
-	if i < 0 {
-		return i
+	if at := x.put(&r, s.time(r.Nanos(), received), received); at < 0 {
+		return otlp.Fault(at)
 	}
-	var at int
-	switch field {
-	case otlp.SpanAttributes:
-		at = x.attributes.put(m)
-	case otlp.SpanEvents:
-		at = x.events.put(m)
-	default:
-		at = x.links.put(m)
-	}
-	if at < 0 {
-		return at
-	}
-	return i
+	x.table.EndRow(len(b))
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/s3window/s3window/internal/partition"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
@@ -43,7 +44,7 @@ func tracesOracle(t testing.TB, entries []Entry, columns []Column) grid {
 				for _, sp := range ss.Spans().All() {
 					p := newPromotion(columns)
 					row := p.span(sp, e.ReceivedAt)
-					row[slices.Index(traceColumns[:], "service_name")] = g.service
+					row[slices.Index(ColumnNames(partition.Traces), "service_name")] = g.service
 					row = append(row, p.scope(ss.Scope(), ss.SchemaUrl())...)
 					row = append(row, p.resource(rs.Resource(), rs.SchemaUrl())...)
 					g.rows = append(g.rows, append(row, p.cells()...))
@@ -52,7 +53,7 @@ func tracesOracle(t testing.TB, entries []Entry, columns []Column) grid {
 			groups = append(groups, g)
 		}
 	}
-	return clustered(traceColumns[:], columns, groups)
+	return clustered(ColumnNames(partition.Traces), columns, groups)
 }
 
 // promotion gathers the promoted values of a row.
@@ -68,9 +69,9 @@ func newPromotion(columns []Column) *promotion {
 		case c.Attribute != "":
 			p.row = append(p.row, c)
 		case c.ScopeAttribute != "":
-			p.ofScope = append(p.ofScope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type})
+			p.ofScope = append(p.ofScope, Column{Attribute: c.ScopeAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		default:
-			p.ofResource = append(p.ofResource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type})
+			p.ofResource = append(p.ofResource, Column{Attribute: c.ResourceAttribute, As: c.As, Type: c.Type, Move: c.Move})
 		}
 	}
 	return p
@@ -122,7 +123,7 @@ func (p *promotion) span(sp ptrace.Span, received int64) []string {
 	}
 	attributes, types := oracleMap(sp.Attributes(), p.row, p.found)
 	return []string{
-		itoa(ts), itoa(int64(start)), itoa(int64(end)), itoa(duration), itoa(received),
+		itoa(ts), itoa(int64(start)), itoa(int64(end)), itoa(duration), itoa(received), testTenant,
 		traceID(sp.TraceID()), spanID(sp.SpanID()), spanID(sp.ParentSpanID()), mended(sp.TraceState().AsRaw()),
 		itoa(int64(sp.Flags())), mended(sp.Name()), kind, "", status, mended(sp.Status().Message()),
 		attributes, types, itoa(int64(sp.DroppedAttributesCount())),

@@ -3,6 +3,7 @@ package encode
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,8 +181,8 @@ func TestDeepNestingIsKept(t *testing.T) {
 	file := object(t, e, stage(t, e, []Entry{{Payload: record(msg(5, nested(1000)))}}))
 	for _, r := range readers(db) {
 		g := r.read(t, file)
-		if want := strings.Repeat("[", 1000) + "null" + strings.Repeat("]", 1000); g.rows[0][8] != want {
-			t.Errorf("%s: body is %s", r.name, short(g.rows[0][8]))
+		if want := strings.Repeat("[", 1000) + "null" + strings.Repeat("]", 1000); g.rows[0][slices.Index(g.columns, "body")] != want {
+			t.Errorf("%s: body is %s", r.name, short(g.rows[0][slices.Index(g.columns, "body")]))
 		}
 	}
 }

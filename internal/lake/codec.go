@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,6 +25,9 @@ func (m Manifest) Encode() ([]byte, error) {
 	}
 	if m.Lost == nil {
 		m.Lost = []Lost{}
+	}
+	if m.Columns == nil && m.Version > 1 {
+		m.Columns = []Column{}
 	}
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("encode manifest: %w", err)
@@ -104,10 +108,32 @@ func (m Manifest) check() error {
 	if err := m.checkWriters(); err != nil {
 		return err
 	}
+	if err := m.checkColumns(); err != nil {
+		return err
+	}
 	if err := m.checkPrev(); err != nil {
 		return err
 	}
 	return m.checkObjects()
+}
+
+func (m Manifest) checkColumns() error {
+	if m.Version == 1 && m.Columns != nil {
+		return errors.New("columns are not of version 1")
+	}
+	names := map[string]bool{}
+	for _, c := range m.Columns {
+		switch {
+		case c.Name == "" || !utf8.ValidString(c.Name):
+			return fmt.Errorf("columns: the name %q is empty or not UTF-8", c.Name)
+		case names[c.Name]:
+			return fmt.Errorf("columns: %q is there twice", c.Name)
+		case !slices.Contains([]string{"string", "int64", "double", "bool"}, c.Type):
+			return fmt.Errorf("columns: %q has the type %q", c.Name, c.Type)
+		}
+		names[c.Name] = true
+	}
+	return nil
 }
 
 // checkWriters says what is wrong with the writers as far as the manifest alone

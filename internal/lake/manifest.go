@@ -10,7 +10,7 @@ import (
 )
 
 // ManifestVersion is the version of the manifests that are written. Those of
-// version 1, which have no Writers, are read.
+// version 1, which have no Writers and no Columns, are read.
 const ManifestVersion = 2
 
 // Span is how many windows back the Writers of a manifest reach, its own
@@ -35,6 +35,7 @@ type Manifest struct {
 	Format      string           `json:"format"`
 	Compression string           `json:"compression"`
 	Schema      int              `json:"schema"`
+	Columns     []Column         `json:"columns,omitzero"` // that are promoted, in order; nil in version 1
 	Objects     []Object         `json:"objects"`
 	Records     int64            `json:"records"`
 	Bytes       int64            `json:"bytes"`
@@ -73,6 +74,12 @@ func (r *Reach) UnmarshalJSON(b []byte) error {
 	}
 	r.K, err = strconv.ParseUint(pair[1].String(), 10, 64)
 	return err
+}
+
+// Column is a promoted column of the objects.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // string, int64, double, bool
 }
 
 // Object is one data file as it lies in the bucket.

@@ -25,6 +25,7 @@ func manifest(k uint64) lake.Manifest {
 		Version: 2, Sink: id.Sink, Tenant: id.Tenant, Signal: id.Signal, K: k, Writer: "q7m2aaaaaaaaa",
 		After: 1791009400000000, Start: 1791009458377856, End: 1791009464741001, Reason: "age",
 		Format: "parquet", Compression: "zstd", Schema: 1,
+		Columns: []lake.Column{{Name: "host_name", Type: "string"}, {Name: "http_response_status_code", Type: "int64"}},
 		Objects: []lake.Object{{
 			Key:   "otel/tenant=acme/signal=logs/dt=2026-10-03/hour=07/w-1791009458377856-1791009464741001-q7m2aaaaaaaaa.parquet",
 			Bytes: 207, Records: 3, SHA256: sha, Encoder: "s3window/0.1.0 parquet-go/0.32.0",
@@ -44,7 +45,7 @@ func manifest(k uint64) lake.Manifest {
 func lossy() lake.Manifest {
 	m := manifest(1)
 	m.Tenant = "a/b <ü> \"x\"\n\u2028"
-	m.Objects, m.Records, m.Bytes, m.MinTime, m.MaxTime = nil, 0, 0, 0, 0
+	m.Objects, m.Records, m.Bytes, m.MinTime, m.MaxTime, m.Columns = nil, 0, 0, 0, 0, nil
 	m.Lost = []lake.Lost{
 		{Writer: m.Writer, Stamp: 1791009458377856, Seq: 12, Records: 5, Reason: "the entry does not decode: field 3: cut short", Key: "otel/_s3window/quarantine/x"},
 		{Writer: m.Writer, Seq: 13, Reason: "the entry's checksum is wrong"},
@@ -61,7 +62,7 @@ func encode(t *testing.T, m lake.Manifest) []byte {
 
 // first makes a manifest of version 1 of one.
 func first(m lake.Manifest) lake.Manifest {
-	m.Version, m.Writers = 1, nil
+	m.Version, m.Writers, m.Columns = 1, nil, nil
 	return m
 }
 
@@ -95,6 +96,10 @@ func TestEncodeRefuses(t *testing.T) {
 		"version 3 is not 1 to 2":             func(m *lake.Manifest) { m.Version = 3 },
 		"version 0 is not 1 to 2":             func(m *lake.Manifest) { m.Version = 0 },
 		"writers are not of version 1":        func(m *lake.Manifest) { m.Version = 1 },
+		"columns are not of version 1":        func(m *lake.Manifest) { m.Version, m.Writers = 1, nil },
+		`columns: the name "" is empty`:       func(m *lake.Manifest) { m.Columns[0].Name = "" },
+		`columns: "host_name" is there twice`: func(m *lake.Manifest) { m.Columns[1].Name = "host_name" },
+		`"host_name" has the type "text"`:     func(m *lake.Manifest) { m.Columns[0].Type = "text" },
 		"of the window's own writer":          func(m *lake.Manifest) { m.Writers[m.Writer] = lake.Reach{End: m.End - 1, K: m.K} },
 		"in place of {1791009464741001 42}":   func(m *lake.Manifest) { m.Writers = nil },
 		`writers: "x" is not`:                 func(m *lake.Manifest) { m.Writers["x"] = lake.Reach{End: 1, K: 7} },
@@ -122,7 +127,7 @@ func TestEncodeRefuses(t *testing.T) {
 		"is behind max_time":                     func(m *lake.Manifest) { m.MinTime = m.MaxTime + 1 },
 		"committed_at is missing":                func(m *lake.Manifest) { m.CommittedAt = time.Time{} },
 		"prev is missing":                        func(m *lake.Manifest) { m.Prev = nil },
-		"prev stands in the first":               func(m *lake.Manifest) { m.K, m.Version, m.Writers = 1, 1, nil },
+		"prev stands in the first":               func(m *lake.Manifest) { m.K, m.Version, m.Writers, m.Columns = 1, 1, nil, nil },
 		"prev.k 40 is not 41":                    func(m *lake.Manifest) { m.Prev.K = 40 },
 		"prev.key is empty":                      func(m *lake.Manifest) { m.Prev.Key = "" },
 		"prev.sha256":                            func(m *lake.Manifest) { m.Prev.SHA256 = strings.ToUpper(sha) },

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,13 +133,23 @@ func Level(as, value string) string {
 }
 
 // LevelName says what is wrong with the name of a level, or nothing.
-func LevelName(as string) error {
+func LevelName(as string) error { return columnName(as, maxLevelName) }
+
+// maxColumnName is what stores of table definitions take.
+const maxColumnName = 128
+
+// ColumnName says what is wrong with the name of a column that readers see beside
+// the levels of keys, or nothing. Names have no capital letters, so those that
+// differ by case alone cannot meet: many readers take them for the same.
+func ColumnName(as string) error { return columnName(as, maxColumnName) }
+
+func columnName(as string, longest int) error {
 	const letters = "abcdefghijklmnopqrstuvwxyz_"
 	switch {
-	case as == "" || len(as) > maxLevelName || strings.Trim(as, letters+"0123456789") != "" || !strings.Contains(letters, as[:1]):
-		return fmt.Errorf("must be 1 to %d of a-z 0-9 _ and begin with no digit", maxLevelName)
-	case as == "tenant", as == "signal", as == "dt", as == "hour":
-		return errors.New("every key has a level of this name")
+	case as == "" || len(as) > longest || strings.Trim(as, letters+"0123456789") != "" || !strings.Contains(letters, as[:1]):
+		return fmt.Errorf("must be 1 to %d of a-z 0-9 _ and begin with no digit", longest)
+	case slices.Contains([]string{"tenant", "signal", "dt", "hour", "sink"}, as):
+		return errors.New("must be another name: keys have levels of this one")
 	}
 	return nil
 }

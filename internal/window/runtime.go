@@ -46,8 +46,9 @@ type Runtime struct {
 	writers  []earlier    // that left entries or seals, oldest first
 	specs    map[string]encode.Spec
 	encoders map[string]*encode.Encoder
-	seen     uint64      // highest sequence number that the reader has handed over
-	clock    flush.Clock // as of the event that is being handled
+	scratch  encode.Memory // of all encoders
+	seen     uint64        // highest sequence number that the reader has handed over
+	clock    flush.Clock   // as of the event that is being handled
 
 	rebuilding []*part // with windows that an earlier process sealed
 	passDue    int64   // nothing is to be done for them before
@@ -80,7 +81,7 @@ func New(opt Options) (*Runtime, error) {
 		events: make(chan func()), full: make(chan struct{}, 1),
 		stop: make(chan struct{}), done: make(chan struct{}),
 		policy: flush.NewPolicy[key](), parts: map[key]*part{}, backlog: map[key]owed{},
-		specs: map[string]encode.Spec{}, encoders: map[string]*encode.Encoder{},
+		specs: map[string]encode.Spec{}, encoders: map[string]*encode.Encoder{}, scratch: encode.NewMemory(opt.Encoders),
 		unhealthy: map[*part]struct{}{}, storage: map[sealed.Step]string{},
 		passDue: math.MinInt64, alarms: newAlarms(),
 	}
@@ -128,7 +129,7 @@ func (r *Runtime) encoder(spec encode.Spec) *encode.Encoder {
 	if e, ok := r.encoders[string(name)]; ok {
 		return e
 	}
-	e, err := encode.New(spec)
+	e, err := r.scratch.New(spec)
 	if err != nil {
 		return nil // the upload says why
 	}

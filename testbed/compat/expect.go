@@ -19,7 +19,7 @@ import (
 type row map[string]any
 
 // entry is one entry of a map: key, text, type letter, and the column that it
-// was promoted to, or "".
+// was moved to, or "".
 type entry [4]string
 
 // expected are the rows of a window, in no particular order.
@@ -38,6 +38,9 @@ func expected(w window) ([]row, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("pdata refuses request %d of tenant %q: %w", i, w.tenant, err)
+		}
+		for _, r := range rows {
+			r["tenant_id"] = w.tenant
 		}
 		out = append(out, rows...)
 	}
@@ -78,16 +81,40 @@ func (r row) promote(key string, v pcommon.Value, letter string, of origin) stri
 		if named := [...]string{c.Attribute, c.ScopeAttribute, c.ResourceAttribute, ""}[of]; named == "" || key != named {
 			continue
 		}
-		if letter != map[string]string{"string": "s", "int64": "i", "double": "d", "bool": "b"}[c.Type] || r[c.As] != nil {
+		if r[c.As] != nil {
 			return ""
 		}
-		r[c.As] = map[string]func() any{
-			"s": func() any { return mended(v.Str()) }, "i": func() any { return v.Int() },
-			"d": func() any { return double(v.Double()) }, "b": func() any { return v.Bool() },
-		}[letter]()
-		return c.As
+		r[c.As] = promoted(v, c.Type)
+		if c.Move && letter == map[string]string{"string": "s", "int64": "i", "double": "d", "bool": "b"}[c.Type] {
+			return c.As
+		}
+		return ""
 	}
 	return ""
+}
+
+// promoted is a value as a column of a type has it, or nil. Of text it knows what
+// the inputs have.
+func promoted(v pcommon.Value, kind string) any {
+	switch {
+	case kind == "string" && v.Type() == pcommon.ValueTypeStr:
+		return mended(v.Str())
+	case kind == "int64" && v.Type() == pcommon.ValueTypeInt:
+		return v.Int()
+	case kind == "int64" && v.Type() == pcommon.ValueTypeStr:
+		if n, err := strconv.ParseInt(v.Str(), 10, 64); err == nil {
+			return n
+		}
+	case kind == "double" && v.Type() == pcommon.ValueTypeDouble:
+		return double(v.Double())
+	case kind == "double" && v.Type() == pcommon.ValueTypeStr:
+		if f, err := strconv.ParseFloat(v.Str(), 64); err == nil {
+			return double(f)
+		}
+	case kind == "bool" && v.Type() == pcommon.ValueTypeBool:
+		return v.Bool()
+	}
+	return nil
 }
 
 func (r row) resource(x pcommon.Resource, url string) {

@@ -35,7 +35,7 @@ type point interface {
 func pointRow(m pmetric.Metric, kind string, p point, received int64) row {
 	r := newRow()
 	for _, c := range []string{
-		"is_monotonic", "value_double", "value_int", "count", "sum", "min", "max", "scale", "zero_count", "zero_threshold",
+		"is_monotonic", "value", "value_int", "count", "sum", "min", "max", "scale", "zero_count", "zero_threshold",
 		"positive_offset", "negative_offset",
 	} {
 		r[c] = nil
@@ -105,8 +105,9 @@ func pointRows(m pmetric.Metric, received int64) (out []row) {
 func (r row) number(p pmetric.NumberDataPoint) {
 	switch p.ValueType() {
 	case pmetric.NumberDataPointValueTypeDouble:
-		r["value_double"] = double(p.DoubleValue())
+		r["value"] = double(p.DoubleValue())
 	case pmetric.NumberDataPointValueTypeInt:
+		r["value"] = double(float64(p.IntValue()))
 		r["value_int"] = p.IntValue()
 	}
 	r["exemplars"] = r.exemplars(p.Exemplars())
@@ -161,13 +162,14 @@ func (r row) exemplars(s pmetric.ExemplarSlice) []row {
 	out := []row{}
 	for _, x := range s.All() {
 		e := row{
-			"time_unix_nano": int64(x.Timestamp()), "value_double": nil, "value_int": nil, "trace_id": traceID(x.TraceID()),
+			"time_unix_nano": int64(x.Timestamp()), "value": nil, "value_int": nil, "trace_id": traceID(x.TraceID()),
 			"span_id": spanID(x.SpanID()), "attributes": r.entries(x.FilteredAttributes(), ofNobody),
 		}
 		switch x.ValueType() {
 		case pmetric.ExemplarValueTypeDouble:
-			e["value_double"] = double(x.DoubleValue())
+			e["value"] = double(x.DoubleValue())
 		case pmetric.ExemplarValueTypeInt:
+			e["value"] = double(float64(x.IntValue()))
 			e["value_int"] = x.IntValue()
 		}
 		out = append(out, e)

@@ -79,10 +79,17 @@ func writeWindow(ctx context.Context, l *lake.Lake, id partition.ID, w window, s
 		return err
 	}
 	return c.commit(ctx, l, id, lake.Manifest{
-		Start: name.Start, End: name.End, Format: spec.Format, Compression: spec.Codec, Objects: []lake.Object{put},
+		Start: name.Start, End: name.End, Format: spec.Format, Compression: spec.Codec, Columns: promotedColumns(spec), Objects: []lake.Object{put},
 		Records: put.Records, Bytes: put.Bytes, RawBytes: w.bytes(), MinTime: put.MinTime, MaxTime: put.MaxTime,
 		CommittedAt: w.start.Add(time.Hour),
 	})
+}
+
+func promotedColumns(s encode.Spec) (out []lake.Column) {
+	for _, c := range s.Columns {
+		out = append(out, lake.Column{Name: c.As, Type: c.Type})
+	}
+	return out
 }
 
 // commit puts m as the next manifest of partition id.

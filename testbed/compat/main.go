@@ -84,12 +84,12 @@ func run(dir string) error {
 }
 
 // columns are the default promoted columns, and one of each type from each
-// place.
+// place, of which one moves.
 func columns() []encode.Column {
 	out := encode.DefaultColumns()
 	for _, c := range [][2]string{{"promoted", "string"}, {"int", "int64"}, {"double", "double"}, {"bool", "bool"}} {
 		out = append(out,
-			encode.Column{Attribute: c[0], As: c[0], Type: c[1]},
+			encode.Column{Attribute: c[0], As: c[0], Type: c[1], Move: c[0] == "bool"},
 			encode.Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1]},
 			encode.Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1]})
 	}

@@ -36,6 +36,11 @@ func attributeCases() []func(pcommon.Map) {
 			}
 		},
 		func(m pcommon.Map) {
+			m.PutStr("int", "-7")
+			m.PutStr("double", "2.50")
+			m.PutStr("http.response.status_code", "200")
+		},
+		func(m pcommon.Map) {
 			m.PutStr("promoted", "ü😀\x00")
 			m.PutInt("int", math.MinInt64)
 			m.PutDouble("double", math.NaN())

@@ -4,7 +4,7 @@ import "fmt"
 
 // shape makes requests of one signal.
 type shape[T any] interface {
-	schema() schema
+	layout() layout
 	// heads are the fields that tell apart what records stand in, outermost first.
 	heads() [][]int
 	// begin starts a request of one record, with nothing in it.

@@ -83,7 +83,7 @@ func each[T any](o Object, s shape[T], limit int, visit func(T) error) error {
 	if o.Schema > encode.SchemaVersion() {
 		return fmt.Errorf("decode: the object has schema %d, this version knows up to %d", o.Schema, encode.SchemaVersion())
 	}
-	src, err := open(o, s.schema())
+	src, err := open(o, s.layout())
 	if err != nil {
 		return fmt.Errorf("decode: %w", err)
 	}
@@ -105,7 +105,7 @@ func each[T any](o Object, s shape[T], limit int, visit func(T) error) error {
 
 const extParquet = "parquet"
 
-func open(o Object, s schema) (source, error) {
+func open(o Object, s layout) (source, error) {
 	if o.Ext == extParquet {
 		return openParquet(o, s)
 	}

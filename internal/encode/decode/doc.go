@@ -7,7 +7,7 @@
 //     equal resources, in them equal scopes, and in those equal metrics, share
 //     one; a resource, scope or metric without records has no row and does not
 //     come back.
-//   - Of a Parquet object, promoted attributes come first, in the order of the
+//   - Of a Parquet object, attributes that were moved come first, in the order of the
 //     columns, then the rest in the order sent. Duplicate keys are kept.
 //   - Runs of bytes that are not valid UTF-8 have become U+FFFD. A double that is
 //     no number has lost its payload, unless it stands in a Parquet column of

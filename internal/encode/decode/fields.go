@@ -2,11 +2,11 @@ package decode
 
 import (
 	"errors"
-	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/s3window/s3window/internal/encode/otlp"
+	"github.com/s3window/s3window/internal/encode/schema"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -31,19 +31,23 @@ type field struct {
 	of   []field // what structs have
 }
 
-func fields(k kind, names ...string) (out []field) {
-	for _, n := range names {
-		out = append(out, field{name: n, kind: k})
-	}
-	return out
-}
-
-// schema is what an object of a signal has.
-type schema struct {
+// layout is what an object of a signal has.
+type layout struct {
 	signal     partition.Signal
 	fields     []field
 	attributes int      // the number of the field of the record's own attributes
 	derived    []string // columns that say nothing which others do not say
+}
+
+func newLayout(signal partition.Signal, own []field, attributes int) layout {
+	l := layout{signal: signal, fields: append(aroundFields(), own...), attributes: attributes}
+	s, _ := schema.Of(signal)
+	for _, c := range s.Columns() {
+		if c.Derived {
+			l.derived = append(l.derived, c.Name)
+		}
+	}
+	return l
 }
 
 // row is the current row of an object, or a struct in a list of it, by the
@@ -72,47 +76,23 @@ type source interface {
 	close()
 }
 
-// Fields that every signal has, in the order that lines have them. Those of its
-// own come behind.
-const (
-	scopeName = iota
-	scopeVersion
-	scopeAttributes
-	scopeDropped
-	scopeSchema
-	resourceAttributes
-	resourceDropped
-	resourceSchema
-	ownFields
-)
-
-func withOwn(own ...[]field) []field {
-	all := []field{
-		{name: "scope_name"}, {name: "scope_version"}, {name: "scope_attributes", kind: asObject},
-		{name: "scope_dropped_attributes_count", kind: asNumber}, {name: "scope_schema_url"},
-		{name: "resource_attributes", kind: asObject}, {name: "resource_dropped_attributes_count", kind: asNumber},
-		{name: "resource_schema_url"},
-	}
-	return append(all, slices.Concat(own...)...)
-}
-
 // heads are the fields of a row's resource and scope, and of more levels.
 func heads(more ...[]int) [][]int {
 	return append([][]int{
-		{resourceAttributes, resourceDropped, resourceSchema},
-		{scopeName, scopeVersion, scopeAttributes, scopeDropped, scopeSchema},
+		{resourceAttributes, resourceDroppedAttributesCount, resourceSchemaURL},
+		{scopeName, scopeVersion, scopeAttributes, scopeDroppedAttributesCount, scopeSchemaURL},
 	}, more...)
 }
 
 func readResource(r row, to pcommon.Resource) {
-	to.SetDroppedAttributesCount(uint32(r.number(resourceDropped)))
+	to.SetDroppedAttributesCount(uint32(r.number(resourceDroppedAttributesCount)))
 	r.attributes(resourceAttributes, to.Attributes())
 }
 
 func readScope(r row, to pcommon.InstrumentationScope) {
 	to.SetName(r.text(scopeName))
 	to.SetVersion(r.text(scopeVersion))
-	to.SetDroppedAttributesCount(uint32(r.number(scopeDropped)))
+	to.SetDroppedAttributesCount(uint32(r.number(scopeDroppedAttributesCount)))
 	r.attributes(scopeAttributes, to.Attributes())
 }
 

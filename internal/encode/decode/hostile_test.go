@@ -165,7 +165,7 @@ func TestDamagedObjects(t *testing.T) {
 
 // A file of some other schema is refused before its rows are taken for ours.
 func TestForeignParquet(t *testing.T) {
-	spec := encode.Spec{Signal: partition.Logs, Format: "parquet", Codec: "zstd", Columns: testColumns()}
+	spec := encode.Spec{Signal: partition.Logs, Format: "parquet", Codec: "zstd", Columns: testColumns(false)}
 	e, err := encode.New(spec)
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+	"github.com/s3window/s3window/internal/encode/jsonl"
 )
 
 // maxLine bounds a line, and with it what a hostile object can have allocated.
@@ -16,37 +15,26 @@ const maxLine = 1 << 30
 // lines is the lines of a JSONL object, one at a time.
 type lines struct {
 	lineRow
-	in   *reader
-	r    *bufio.Reader
-	done func()
-	long []byte
+	in      *reader
+	content io.Closer
+	r       *bufio.Reader
+	long    []byte
 }
 
-func openLines(o Object, s schema) (*lines, error) {
-	l := &lines{in: &reader{r: o.Content}, lineRow: newLineRow(&faults{}, s.fields), done: func() {}}
-	var r io.Reader = io.NewSectionReader(l.in, 0, o.Size)
-	switch o.Ext {
-	case "jsonl":
-	case "jsonl.gz":
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, l.in.blame(err)
-		}
-		r = z
-	case "jsonl.zst":
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
-		if err != nil {
-			return nil, l.in.blame(err)
-		}
-		r, l.done = z, z.Close
-	default:
+func openLines(o Object, s layout) (*lines, error) {
+	l := &lines{in: &reader{r: o.Content}, lineRow: newLineRow(&faults{}, s.fields)}
+	r, ok, err := jsonl.Open(o.Ext, io.NewSectionReader(l.in, 0, o.Size))
+	if !ok {
 		return nil, fmt.Errorf("suffix %q is none that is known", o.Ext)
 	}
-	l.r = bufio.NewReaderSize(r, 256<<10)
+	if err != nil {
+		return nil, l.in.blame(err)
+	}
+	l.r, l.content = bufio.NewReaderSize(r, 256<<10), r
 	return l, nil
 }
 
-func (l *lines) close() { l.done() }
+func (l *lines) close() { l.content.Close() }
 
 func (l *lines) wrong() error { return l.faults.take() }
 

@@ -6,36 +6,13 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// The fields of a log record.
-const (
-	logTime = ownFields + iota
-	logObserved
-	logSeverity
-	logSeverityText
-	logEventName
-	logBody
-	logTraceID
-	logSpanID
-	logFlags
-	logAttributes
-	logDropped
-)
-
 // logs makes requests of log records.
 type logs struct {
 	one, all plog.Logs
 	sizer    plog.ProtoMarshaler
 }
 
-func (l *logs) schema() schema {
-	return schema{
-		signal: partition.Logs, attributes: logAttributes, derived: []string{"ts", "received_at", "service_name"},
-		fields: withOwn(
-			fields(asNumber, "time_unix_nano", "observed_time_unix_nano", "severity_number"), fields(asText, "severity_text", "event_name"),
-			fields(asValue, "body"), fields(asText, "trace_id", "span_id"), fields(asNumber, "flags"),
-			fields(asObject, "attributes"), fields(asNumber, "dropped_attributes_count")),
-	}
-}
+func (l *logs) layout() layout { return newLayout(partition.Logs, logFields(), logAttributes) }
 
 func (l *logs) heads() [][]int { return heads() }
 
@@ -49,24 +26,24 @@ func (l *logs) size() int { return l.sizer.LogsSize(l.one) }
 func (l *logs) head(r row, level int) {
 	rl := l.one.ResourceLogs().At(0)
 	if level == 0 {
-		rl.SetSchemaUrl(r.text(resourceSchema))
+		rl.SetSchemaUrl(r.text(resourceSchemaURL))
 		readResource(r, rl.Resource())
 		return
 	}
 	sl := rl.ScopeLogs().At(0)
-	sl.SetSchemaUrl(r.text(scopeSchema))
+	sl.SetSchemaUrl(r.text(scopeSchemaURL))
 	readScope(r, sl.Scope())
 }
 
 func (l *logs) item(r row) {
 	lr := l.one.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0)
-	lr.SetTimestamp(readTime(r, logTime))
-	lr.SetObservedTimestamp(readTime(r, logObserved))
-	lr.SetSeverityNumber(plog.SeverityNumber(r.number(logSeverity)))
+	lr.SetTimestamp(readTime(r, logTimeUnixNano))
+	lr.SetObservedTimestamp(readTime(r, logObservedTimeUnixNano))
+	lr.SetSeverityNumber(plog.SeverityNumber(r.number(logSeverityNumber)))
 	lr.SetSeverityText(r.text(logSeverityText))
 	lr.SetEventName(r.text(logEventName))
 	lr.SetFlags(plog.LogRecordFlags(r.number(logFlags)))
-	lr.SetDroppedAttributesCount(uint32(r.number(logDropped)))
+	lr.SetDroppedAttributesCount(uint32(r.number(logDroppedAttributesCount)))
 	lr.SetTraceID(readTraceID(r, logTraceID))
 	lr.SetSpanID(readSpanID(r, logSpanID))
 	r.value(logBody, lr.Body())

@@ -2,8 +2,12 @@ package decode
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"math"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,12 +24,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func testColumns() (out []encode.Column) {
+func testColumns(move bool) (out []encode.Column) {
 	for _, c := range [][2]string{{"promoted", "string"}, {"int", "int64"}, {"double", "double"}, {"bool", "bool"}} {
 		out = append(out,
-			encode.Column{Attribute: c[0], As: c[0], Type: c[1]},
-			encode.Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1]},
-			encode.Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1]})
+			encode.Column{Attribute: c[0], As: c[0], Type: c[1], Move: move},
+			encode.Column{ResourceAttribute: c[0], As: "resource_" + c[0], Type: c[1], Move: move},
+			encode.Column{ScopeAttribute: c[0], As: "scope_" + c[0], Type: c[1], Move: move})
 	}
 	return out
 }
@@ -42,8 +46,12 @@ func specs() map[string]encode.Spec {
 	} {
 		s.Signal = partition.Logs
 		out[name] = s
-		s.Columns = testColumns()
+		s.Columns = testColumns(false)
 		out[name+", promoted"] = s
+		if s.Format == "parquet" {
+			s.Columns = testColumns(true)
+			out[name+", moved"] = s
+		}
 	}
 	return out
 }
@@ -208,41 +216,77 @@ func service(rl plog.ResourceLogs) string {
 	panic("the generator gives no such service")
 }
 
-// normalMap brings promoted attributes to the front.
+// normalMap brings attributes that were moved to the front.
 func normalMap(m pcommon.Map, s encode.Spec, source func(encode.Column) string) {
 	kinds := map[string]otlp.Kind{"string": otlp.String, "int64": otlp.Int, "double": otlp.Double, "bool": otlp.Bool}
-	first := map[string]pcommon.Value{}
-	var rest, all attributes
+	type entry struct {
+		key   string
+		value pcommon.Value
+	}
+	var rest []entry
 	for k, v := range m.All() {
-		for _, c := range s.Columns {
-			if _, taken := first[k]; s.Format == "parquet" && source(c) == k && k != "" && !taken && kindOf(v) == kinds[c.Type] {
-				first[k] = v
-				k = "\xff taken"
-				break
-			}
+		rest = append(rest, entry{k, v})
+	}
+	var all attributes
+	for _, c := range s.Columns {
+		kind := kinds[c.Type]
+		can := func(e entry) bool {
+			_, ok := as(e.value, kind)
+			return ok && e.key == source(c)
 		}
-		if k == "\xff taken" {
+		i := slices.IndexFunc(rest, can)
+		if source(c) == "" || !c.Move || s.Format != "parquet" || i < 0 || kindOf(rest[i].value) != kind {
 			continue
 		}
-		x := rest.AppendEmpty(mended(k))
-		v.CopyTo(x)
-		normalValue(x)
-	}
-	for _, c := range s.Columns {
-		if v, ok := first[source(c)]; ok && source(c) != "" {
-			x := all.AppendEmpty(source(c))
-			v.CopyTo(x)
-			if x.Type() == pcommon.ValueTypeStr {
-				x.SetStr(mended(x.Str()))
-			}
+		moved := rest[i]
+		rest = slices.Delete(rest, i, i+1)
+		text, _ := as(moved.value, kind)
+		looks := slices.IndexFunc(rest[i:], func(e entry) bool {
+			t, _ := as(e.value, kind)
+			return can(e) && kindOf(e.value) != kind && t == text
+		})
+		if looks >= 0 {
+			rest = slices.Insert(rest, i+looks, moved)
+			continue
+		}
+		x := all.AppendEmpty(source(c))
+		moved.value.CopyTo(x)
+		if x.Type() == pcommon.ValueTypeStr {
+			x.SetStr(mended(x.Str()))
 		}
 	}
-	left := pcommon.NewMap()
-	rest.into(left)
-	for k, v := range left.All() {
-		v.CopyTo(all.AppendEmpty(k))
+	for _, e := range rest {
+		x := all.AppendEmpty(mended(e.key))
+		e.value.CopyTo(x)
+		normalValue(x)
 	}
 	all.into(m)
+}
+
+// as returns the text of a value as one of a kind, if it can be one.
+func as(v pcommon.Value, kind otlp.Kind) (string, bool) {
+	text := v.AsString()
+	switch {
+	case kindOf(v) == kind:
+		if kind == otlp.Double {
+			return fmt.Sprint(math.Float64bits(v.Double())), true
+		}
+		return text, true
+	case kind == otlp.Double && kindOf(v) == otlp.Int:
+		f, accuracy := new(big.Float).SetInt64(v.Int()).Float64()
+		return fmt.Sprint(math.Float64bits(f)), accuracy == big.Exact
+	case kindOf(v) != otlp.String || len(text) > 32:
+		return "", false
+	case kind == otlp.Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		return text, err == nil && strconv.FormatInt(n, 10) == text
+	case kind == otlp.Double:
+		f, err := strconv.ParseFloat(text, 64)
+		return fmt.Sprint(math.Float64bits(f)), err == nil && json.Valid([]byte(text)) && strings.TrimSpace(text) == text
+	case kind == otlp.Bool:
+		return text, text == "true" || text == "false"
+	}
+	return "", false
 }
 
 func normalValue(v pcommon.Value) {

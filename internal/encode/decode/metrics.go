@@ -1,44 +1,10 @@
 package decode
 
 import (
-	"slices"
-
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
-)
-
-// The fields of a data point.
-const (
-	pointStart = ownFields + iota
-	pointTime
-	metricName
-	metricDescription
-	metricUnit
-	metricMetadata
-	metricType
-	metricTemporality
-	metricMonotonic
-	pointAttributes
-	pointFlags
-	pointDouble
-	pointInt
-	pointCount
-	pointSum
-	pointMin
-	pointMax
-	pointBuckets
-	pointBounds
-	pointScale
-	pointZeroCount
-	pointZeroThreshold
-	pointPositiveOffset
-	pointPositive
-	pointNegativeOffset
-	pointNegative
-	pointQuantiles
-	pointExemplars
 )
 
 // metrics makes requests of data points.
@@ -47,28 +13,13 @@ type metrics struct {
 	sizer    pmetric.ProtoMarshaler
 }
 
-func (x *metrics) schema() schema {
-	quantiles := fields(asDouble, "quantile", "value")
-	exemplars := slices.Concat(fields(asNumber, "time_unix_nano"), fields(asDouble, "value_double"), fields(asNumber, "value_int"),
-		fields(asText, "trace_id", "span_id"), fields(asObject, "attributes"))
-	return schema{
-		signal: partition.Metrics, attributes: pointAttributes, derived: []string{"ts", "received_at", "service_name"},
-		fields: withOwn(
-			fields(asNumber, "start_time_unix_nano", "time_unix_nano"),
-			fields(asText, "metric_name", "metric_description", "metric_unit"), fields(asObject, "metric_metadata"),
-			fields(asText, "metric_type", "aggregation_temporality"), fields(asNumber, "is_monotonic"),
-			fields(asObject, "attributes"), fields(asNumber, "flags"), fields(asDouble, "value_double"), fields(asNumber, "value_int", "count"),
-			fields(asDouble, "sum", "min", "max"), fields(asNumbers, "bucket_counts"), fields(asDoubles, "explicit_bounds"),
-			fields(asNumber, "scale", "zero_count"), fields(asDouble, "zero_threshold"),
-			fields(asNumber, "positive_offset"), fields(asNumbers, "positive_bucket_counts"),
-			fields(asNumber, "negative_offset"), fields(asNumbers, "negative_bucket_counts"),
-			[]field{{"quantiles", asStructs, quantiles}, {"exemplars", asStructs, exemplars}}),
-	}
+func (x *metrics) layout() layout {
+	return newLayout(partition.Metrics, pointFields(), pointAttributes)
 }
 
 func (x *metrics) heads() [][]int {
 	return heads([]int{
-		metricName, metricDescription, metricUnit, metricMetadata, metricType, metricTemporality, metricMonotonic,
+		metricName, metricDescription, metricUnit, metricMetadata, metricType, metricAggregationTemporality, metricIsMonotonic,
 	})
 }
 
@@ -84,10 +35,10 @@ func (x *metrics) head(r row, level int) {
 	sm := rm.ScopeMetrics().At(0)
 	switch level {
 	case 0:
-		rm.SetSchemaUrl(r.text(resourceSchema))
+		rm.SetSchemaUrl(r.text(resourceSchemaURL))
 		readResource(r, rm.Resource())
 	case 1:
-		sm.SetSchemaUrl(r.text(scopeSchema))
+		sm.SetSchemaUrl(r.text(scopeSchemaURL))
 		readScope(r, sm.Scope())
 	default:
 		readMetric(r, sm.Metrics().At(0))
@@ -101,12 +52,12 @@ func readMetric(r row, m pmetric.Metric) {
 	m.SetUnit(r.text(metricUnit))
 	r.attributes(metricMetadata, m.Metadata())
 	temporality := func() pmetric.AggregationTemporality {
-		return pmetric.AggregationTemporality(readEnum(r, metricTemporality, otlp.Temporalities()))
+		return pmetric.AggregationTemporality(readEnum(r, metricAggregationTemporality, otlp.Temporalities()))
 	}
 	switch m.Type() {
 	case pmetric.MetricTypeSum:
 		m.Sum().SetAggregationTemporality(temporality())
-		monotonic, _ := r.optional(metricMonotonic)
+		monotonic, _ := r.optional(metricIsMonotonic)
 		m.Sum().SetIsMonotonic(monotonic != 0)
 	case pmetric.MetricTypeHistogram:
 		m.Histogram().SetAggregationTemporality(temporality())

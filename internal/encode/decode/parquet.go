@@ -28,7 +28,7 @@ type parquetRows struct {
 
 // openParquet opens an object and checks that it is one of the schema, of a
 // version that is known.
-func openParquet(o Object, s schema) (r *parquetRows, err error) {
+func openParquet(o Object, s layout) (r *parquetRows, err error) {
 	defer recovered(&err)
 	in := &reader{r: o.Content}
 	f, err := pq.OpenFile(in, o.Size, pq.SkipBloomFilters(true), pq.SkipPageIndex(true))
@@ -47,9 +47,9 @@ func openParquet(o Object, s schema) (r *parquetRows, err error) {
 	return r, r.find(s)
 }
 
-// find finds the schema's columns, and refuses an object that has others: what
+// find finds the layout's columns, and refuses an object that has others: what
 // they hold would be lost.
-func (r *parquetRows) find(s schema) error {
+func (r *parquetRows) find(s layout) error {
 	finder := leafFinder{schema: r.file.Schema()}
 	var err error
 	if r.fields, err = finder.fields(s.fields, nil); err != nil {

@@ -22,7 +22,7 @@ type leaves struct {
 	rest     [][]pq.Value
 }
 
-// promoted is a column that attributes were taken out of their map for.
+// promoted is a column that attributes were moved to from their map.
 type promoted struct {
 	key  string
 	kind otlp.Kind
@@ -98,7 +98,7 @@ func (f *leafFinder) leaf(l *leaves, kinds []pq.Kind, path []string) (int, error
 	return c.ColumnIndex, nil
 }
 
-// promote adds a promoted column to a map.
+// promote finds a promoted column, and adds it to its map.
 func (f *leafFinder) promote(l *leaves, key string, c encode.Column) error {
 	p, kind := promoted{key: key, kind: otlp.String}, pq.ByteArray
 	switch c.Type {
@@ -113,6 +113,8 @@ func (f *leafFinder) promote(l *leaves, key string, c encode.Column) error {
 	if p.leaf, err = f.leaf(l, []pq.Kind{kind}, []string{c.As}); err == nil && p.leaf < 0 {
 		err = malformed("it has no column %q, which its footer says it has", c.As)
 	}
-	l.promoted = append(l.promoted, p)
+	if c.Move { // else it has copies
+		l.promoted = append(l.promoted, p)
+	}
 	return err
 }

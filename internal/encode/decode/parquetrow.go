@@ -170,7 +170,7 @@ func (r *parquetRow) attributes(f int, to pcommon.Map) {
 	var kvs attributes
 	for _, p := range l.promoted {
 		v, ok := r.one(p.leaf)
-		if !ok {
+		if !ok || r.copied(l, p, bits(v)) {
 			continue
 		}
 		x := kvs.AppendEmpty(p.key)
@@ -187,6 +187,24 @@ func (r *parquetRow) attributes(f int, to pcommon.Map) {
 	}
 	r.fail(r.entries(l, &kvs))
 	kvs.into(to)
+}
+
+// copied tells whether the value of a column that moves, with the given bits, is
+// a copy of an entry of the map that is of another kind.
+func (r *parquetRow) copied(l *leaves, p promoted, bits int64) bool {
+	if p.kind == otlp.String || l.one < 0 || l.values < 0 {
+		return false
+	}
+	letters, values := r.cell(l.types), r.cells[l.values]
+	for i, k := range r.cells[l.one] {
+		if i >= len(letters) || i >= len(values) || otlp.Kind(letters[i]) == p.kind || string(k.ByteArray()) != p.key {
+			continue
+		}
+		if own, ok := otlp.FromText(otlp.Kind(letters[i]), values[i].ByteArray()).As(p.kind); ok && own.Bits() == bits {
+			return true
+		}
+	}
+	return false
 }
 
 // entries adds the entries of a map.

@@ -7,22 +7,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
 
-// The fields of an exemplar.
-const (
-	exemplarTime = iota
-	exemplarDouble
-	exemplarInt
-	exemplarTraceID
-	exemplarSpanID
-	exemplarAttributes
-)
-
-// The fields of a quantile.
-const (
-	quantileQuantile = iota
-	quantileValue
-)
-
 // point is what data points of every kind have.
 type point interface {
 	SetStartTimestamp(pcommon.Timestamp)
@@ -32,8 +16,8 @@ type point interface {
 }
 
 func readPoint(r row, p point) {
-	p.SetStartTimestamp(readTime(r, pointStart))
-	p.SetTimestamp(readTime(r, pointTime))
+	p.SetStartTimestamp(readTime(r, pointStartTimeUnixNano))
+	p.SetTimestamp(readTime(r, pointTimeUnixNano))
 	p.SetFlags(pmetric.DataPointFlags(r.number(pointFlags)))
 	r.attributes(pointAttributes, p.Attributes())
 }
@@ -51,28 +35,31 @@ type single interface {
 	SetIntValue(int64)
 }
 
-// readSingle reads a value; both of its fields say something in no row.
+// readSingle reads a value: the integer where there is one, of which the double
+// is then a copy.
 func readSingle(r row, asDouble, asInt int, to single) {
 	readDouble(r, asDouble, to.SetDoubleValue)
-	if n, ok := r.optional(asInt); ok {
-		to.SetIntValue(n)
-		if _, both := r.optional(asDouble); both {
-			r.fail(malformed("a value is an integer and a double"))
-		}
+	n, ok := r.optional(asInt)
+	if !ok {
+		return
+	}
+	to.SetIntValue(n)
+	if bits, both := r.optional(asDouble); both && math.Float64frombits(uint64(bits)) != float64(n) {
+		r.fail(malformed("a value is the integer %d and another double", n))
 	}
 }
 
 func readNumber(r row, p pmetric.NumberDataPoint) {
 	readPoint(r, p)
-	readSingle(r, pointDouble, pointInt, p)
+	readSingle(r, pointValue, pointValueInt, p)
 	readExemplars(r, p.Exemplars())
 }
 
 func readExemplars(r row, to pmetric.ExemplarSlice) {
 	r.each(pointExemplars, func(r row) {
 		e := to.AppendEmpty()
-		e.SetTimestamp(readTime(r, exemplarTime))
-		readSingle(r, exemplarDouble, exemplarInt, e)
+		e.SetTimestamp(readTime(r, exemplarTimeUnixNano))
+		readSingle(r, exemplarValue, exemplarValueInt, e)
 		e.SetTraceID(readTraceID(r, exemplarTraceID))
 		e.SetSpanID(readSpanID(r, exemplarSpanID))
 		r.attributes(exemplarAttributes, e.FilteredAttributes())
@@ -95,8 +82,8 @@ func readHistogram(r row, p pmetric.HistogramDataPoint) {
 	readDouble(r, pointSum, p.SetSum)
 	readDouble(r, pointMin, p.SetMin)
 	readDouble(r, pointMax, p.SetMax)
-	readCounts(r, pointBuckets, p.BucketCounts())
-	r.numbers(pointBounds, func(bits int64) { p.ExplicitBounds().Append(math.Float64frombits(uint64(bits))) })
+	readCounts(r, pointBucketCounts, p.BucketCounts())
+	r.numbers(pointExplicitBounds, func(bits int64) { p.ExplicitBounds().Append(math.Float64frombits(uint64(bits))) })
 	readExemplars(r, p.Exemplars())
 }
 
@@ -110,9 +97,9 @@ func readExponential(r row, p pmetric.ExponentialHistogramDataPoint) {
 	p.SetZeroCount(count(r, pointZeroCount))
 	readDouble(r, pointZeroThreshold, p.SetZeroThreshold)
 	p.Positive().SetOffset(int32(count(r, pointPositiveOffset)))
-	readCounts(r, pointPositive, p.Positive().BucketCounts())
+	readCounts(r, pointPositiveBucketCounts, p.Positive().BucketCounts())
 	p.Negative().SetOffset(int32(count(r, pointNegativeOffset)))
-	readCounts(r, pointNegative, p.Negative().BucketCounts())
+	readCounts(r, pointNegativeBucketCounts, p.Negative().BucketCounts())
 	readExemplars(r, p.Exemplars())
 }
 

@@ -31,9 +31,9 @@ func (w world) value(v pcommon.Value, depth int) {
 	}
 	switch rapid.IntRange(0, kinds-1).Draw(w.T, "kind") {
 	case 0:
-		v.SetStr(w.text("string"))
+		v.SetStr(rapid.OneOf(rapid.Just(w.text("string")), rapid.SampledFrom([]string{"0", "1", "-1", "true", "false", "1.0", "1e0", "-0", "01"})).Draw(w.T, "text"))
 	case 1:
-		v.SetInt(rapid.OneOf(rapid.SampledFrom([]int64{0, -1, 1<<53 + 1, math.MinInt64, math.MaxInt64}), rapid.Int64()).Draw(w.T, "int"))
+		v.SetInt(rapid.OneOf(rapid.SampledFrom([]int64{0, 1, -1, 1<<53 + 1, math.MinInt64, math.MaxInt64}), rapid.Int64()).Draw(w.T, "int"))
 	case 2:
 		v.SetDouble(rapid.OneOf(rapid.SampledFrom([]float64{
 			0, math.Copysign(0, -1), 1, 1e6, 1e21, 1e-7, 5e-324, math.MaxFloat64, math.NaN(), math.Float64frombits(0x7ff8000000000123),

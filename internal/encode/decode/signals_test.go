@@ -210,7 +210,7 @@ func FuzzRoundTripOfSignals(f *testing.F) {
 	for _, s := range signals() {
 		by, all := s.encoders(f)
 		for name := range all { // each costs as much as another, and these have all that there is
-			if name != "parquet snappy, promoted" && name != "jsonl none" {
+			if name != "parquet snappy, moved" && name != "jsonl none" {
 				delete(all, name)
 			}
 		}

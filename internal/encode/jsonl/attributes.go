@@ -11,8 +11,8 @@ import (
 type attributes struct {
 	keys    keys
 	columns []promoted
-	sent    [][]byte // KeyValue messages of the next object
 	letters []byte
+	sent    otlp.Messages // of the next object
 }
 
 // newAttributes returns one that fills the columns of records.
@@ -24,35 +24,28 @@ func newAttributes(columns []Column) (a attributes) {
 }
 
 func (a *attributes) held() int {
-	n := a.keys.held() + 24*cap(a.sent) + cap(a.letters)
+	n := a.keys.held() + cap(a.letters) + a.sent.Held()
 	for i := range a.columns {
 		n += cap(a.columns[i].value)
 	}
 	return n
 }
 
+// Attribute implements otlp.AttributeSink.
+func (a *attributes) Attribute(kv []byte) int { return a.sent.Add(kv) }
+
 // begin makes ready for the next object.
-func (a *attributes) begin() {
-	a.sent, a.letters = a.sent[:0], a.letters[:0]
-	a.keys.startRecord()
-	forget(a.columns)
-}
+func (a *attributes) begin() { a.sent = a.sent[:0] }
 
 // release lets go of the payload.
-func (a *attributes) release() { clear(a.sent[:cap(a.sent)]) }
+func (a *attributes) release() { a.sent.Release() }
 
-// collect takes the KeyValue message that stands at b[i:].
-func (a *attributes) collect(b []byte, i int) int {
-	kv, i := otlp.Bytes(b, i)
-	if i >= 0 {
-		a.sent = append(a.sent, kv)
-	}
-	return i
-}
-
-// append appends the fields attributes and attributes_types. The second result
-// is a fault if an attribute is malformed.
+// append appends the fields attributes and attributes_types of what was sent.
+// The second result is a fault if it is malformed.
 func (a *attributes) append(b []byte) ([]byte, int) {
+	a.letters = a.letters[:0]
+	a.keys.startRecord()
+	forget(a.columns)
 	b = append(b, `,"attributes":`...)
 	object := len(b)
 	for _, kv := range a.sent {
@@ -75,9 +68,12 @@ func (a *attributes) attribute(b, kv []byte) ([]byte, int) {
 	if at < 0 {
 		return b, at
 	}
-	v, at := otlp.ParseValue(value)
-	if at < 0 {
-		return b, at
+	v := otlp.Value{Kind: otlp.String}
+	var short bool
+	if v.Raw, short = otlp.ShortString(value); !short {
+		if v, at = otlp.ParseValue(value); at < 0 {
+			return b, at
+		}
 	}
 	k := a.keys.find(raw)
 	b = append(b, k.quoted...)
@@ -94,7 +90,7 @@ func (a *attributes) attribute(b, kv []byte) ([]byte, int) {
 	}
 	a.letters = append(a.letters, byte(v.Kind))
 	if k.column > 0 {
-		a.columns[k.column-1].take(v.Kind, b[from:])
+		a.columns[k.column-1].take(v, b[from:])
 	}
 	return b, 0
 }

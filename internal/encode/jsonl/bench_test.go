@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/s3window/s3window/internal/encode/encodetest"
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
 )
 
 const benchRecords = 30_000
 
 // batches cuts requests into Stage calls of about 16 MiB, as windows do.
-func batches(requests [][]byte) (out [][]Entry) {
-	var call []Entry
+func batches(requests [][]byte) (out [][]otlp.Entry) {
+	var call []otlp.Entry
 	size := 0
 	for i, p := range requests {
-		call, size = append(call, Entry{Payload: p, ReceivedAt: encodetest.Start/1000 + int64(i)}), size+len(p)
+		call, size = append(call, otlp.Entry{Payload: p, ReceivedAt: encodetest.Start/1000 + int64(i)}), size+len(p)
 		if size >= 16<<20 {
 			out, call, size = append(out, call), nil, 0
 		}
@@ -53,12 +54,12 @@ func signals() []signal {
 	return []signal{{partition.Logs, encodetest.Logs}, {partition.Traces, encodetest.Traces}, {partition.Metrics, encodetest.Metrics}}
 }
 
-func benchmarkFloor(b *testing.B, calls [][]Entry, c Config) {
+func benchmarkFloor(b *testing.B, calls [][]otlp.Entry, c Config) {
 	codec := c.Codec
 	e := newEncoder(b, c)
 	c.Codec = "none"
 	lines := stageAll(b, newEncoder(b, c), calls)
-	z, err := newCompressor(codec, "")
+	z, err := newStager(Config{Signal: c.Signal, Codec: codec})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,11 +73,11 @@ func benchmarkFloor(b *testing.B, calls [][]Entry, c Config) {
 			encode = append(encode, cpu()-t)
 			t = cpu()
 			for _, call := range lines {
-				z.Reset(io.Discard)
+				z.lines.compressor.Reset(io.Discard)
 				for part := range slices.Chunk(call, flushBytes) {
-					_, _ = z.Write(part)
+					_, _ = z.lines.compressor.Write(part)
 				}
-				_ = z.Close()
+				_ = z.lines.compressor.Close()
 			}
 			floor = append(floor, cpu()-t)
 			ratios = append(ratios, float64(encode[len(encode)-1])/float64(floor[len(floor)-1]))
@@ -91,7 +92,7 @@ func benchmarkFloor(b *testing.B, calls [][]Entry, c Config) {
 	b.ReportMetric(float64(len(bytes.Join(lines, nil)))/benchRecords, "line-B/record")
 }
 
-func stageAll(t testing.TB, e *Encoder, calls [][]Entry) (out [][]byte) {
+func stageAll(t testing.TB, e *Encoder, calls [][]otlp.Entry) (out [][]byte) {
 	for _, call := range calls {
 		out = append(out, bytes.Join(stage(t, e, call).Segments, nil))
 	}

@@ -26,10 +26,16 @@ func promotedAt(columns []Column, place Place) (out []promoted, of []Column) {
 	return out, of
 }
 
-// take keeps the JSON of the first value of the column's kind.
-func (p *promoted) take(kind otlp.Kind, json []byte) {
-	if kind == p.Kind && len(p.value) == 0 {
+// take keeps the JSON of the first value that is of the column's kind, or can be
+// exactly.
+func (p *promoted) take(v otlp.Value, json []byte) {
+	if len(p.value) > 0 {
+		return
+	}
+	if v.Kind == p.Kind {
 		p.value = append(p.value, json...)
+	} else if own, ok := v.As(p.Kind); ok {
+		p.value, _ = own.AppendJSON(p.value)
 	}
 }
 
@@ -55,57 +61,44 @@ func forget(columns []promoted) {
 
 // shared is the fields of a resource, scope or metric, which many lines share.
 type shared struct {
-	field    uint64 // of the attributes in their message
-	prefix   string // of the names
-	object   string // behind it, of the attributes
 	columns  []promoted
-	fields   []byte // ,"…_attributes": …
+	fields   []byte // ,"…": …
 	promoted []byte
+	object   []byte // of the attributes
 	letters  []byte
 }
 
-// attributes appends the object and the letters of the message's attributes.
-func (s *shared) attributes(message []byte) error {
+// begin makes ready for what follows.
+func (s *shared) begin() {
 	forget(s.columns)
-	s.letters = s.letters[:0]
-	s.name(s.object)
-	kvs, sep := otlp.NewAttributes(message, s.field), byte('{')
-	for kvs.Next() {
-		v, at := otlp.ParseValue(kvs.Value)
-		if at < 0 {
-			return otlp.Fault(at)
-		}
-		s.fields = append(otlp.AppendQuoted(append(s.fields, sep), kvs.Key), ':')
-		sep = ','
-		from := len(s.fields)
-		if s.fields, at = v.AppendJSON(s.fields); at < 0 {
-			return otlp.Fault(at)
-		}
-		s.letters = append(s.letters, byte(v.Kind))
-		for i := range s.columns {
-			if s.columns[i].Key == string(kvs.Key) {
-				s.columns[i].take(v.Kind, s.fields[from:])
-			}
-		}
-	}
-	if sep == '{' {
-		s.fields = append(s.fields, '{')
-	}
-	s.fields = append(s.fields, '}')
-	s.fields = append(append(s.fields, `,"`...), s.prefix...)
-	s.fields = append(append(s.fields, s.object...), `_types":"`...)
-	s.fields = append(append(s.fields, s.letters...), '"')
-	return kvs.Err()
+	s.fields, s.object, s.letters = s.fields[:0], append(s.object[:0], '{'), s.letters[:0]
 }
 
-func (s *shared) name(suffix string) {
-	s.fields = append(append(s.fields, `,"`...), s.prefix...)
-	s.fields = append(append(s.fields, suffix...), `":`...)
-}
-
-func (s *shared) text(suffix string, text []byte) {
-	s.name(suffix)
-	s.fields = otlp.AppendQuoted(s.fields, text)
+// Attribute implements otlp.AttributeSink.
+func (s *shared) Attribute(kv []byte) int {
+	key, value, at := otlp.KeyValue(kv)
+	if at < 0 {
+		return at
+	}
+	v, at := otlp.ParseValue(value)
+	if at < 0 {
+		return at
+	}
+	if len(s.letters) > 0 {
+		s.object = append(s.object, ',')
+	}
+	s.object = append(otlp.AppendQuoted(s.object, key), ':')
+	from := len(s.object)
+	if s.object, at = v.AppendJSON(s.object); at < 0 {
+		return at
+	}
+	s.letters = append(s.letters, byte(v.Kind))
+	for i := range s.columns {
+		if s.columns[i].Key == string(key) {
+			s.columns[i].take(v, s.object[from:])
+		}
+	}
+	return 0
 }
 
 // end makes what was gathered valid.
@@ -117,7 +110,9 @@ func (s *shared) end(l *lines) {
 	}
 }
 
-func (s *shared) held() int { return cap(s.fields) + cap(s.promoted) + cap(s.letters) }
+func (s *shared) held() int {
+	return cap(s.fields) + cap(s.promoted) + cap(s.object) + cap(s.letters)
+}
 
 // service appends the text of service.name as a JSON string.
 func service(l *lines, dst, resource []byte) ([]byte, error) {

@@ -2,11 +2,7 @@ package jsonl
 
 import (
 	"bytes"
-	"fmt"
 	"io"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // compressor is a zstd.Encoder or gzip.Writer. What it makes of lines does not
@@ -25,29 +21,6 @@ const (
 	// compressorBytes is about what a compressor holds.
 	compressorBytes = 4 << 20
 )
-
-func newCompressor(codec, level string) (compressor, error) {
-	switch codec + "/" + level {
-	case "zstd/", "zstd/fastest":
-		return newZstd(zstd.SpeedFastest)
-	case "zstd/3":
-		return newZstd(zstd.SpeedDefault)
-	case "gzip/":
-		return gzip.NewWriterLevel(nil, gzipLevel)
-	case "none/":
-		return &plain{}, nil
-	}
-	return nil, fmt.Errorf("codec %q with level %q is not one of zstd (fastest, 3), gzip and none (no level)", codec, level)
-}
-
-func newZstd(level zstd.EncoderLevel) (compressor, error) {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(zstdWindow), zstd.WithEncoderCRC(true), zstd.WithZeroFrames(true))
-	if err != nil {
-		return nil, fmt.Errorf("set up zstd: %w", err)
-	}
-	return e, nil
-}
 
 // plain passes lines on as they are.
 type plain struct{ w io.Writer }

@@ -2,9 +2,8 @@ package jsonl
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
 
+	"github.com/s3window/s3window/internal/encode/idle"
 	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -35,12 +34,6 @@ type Config struct {
 	Columns []Column
 }
 
-// Entry is one OTLP request.
-type Entry struct {
-	Payload    []byte
-	ReceivedAt int64 // microseconds since the epoch
-}
-
 // Staged is the lines of one Stage call, compressed.
 type Staged struct {
 	Segments [][]byte // one frame or member; nothing without rows
@@ -54,54 +47,39 @@ type Staged struct {
 // Encoder makes lines of requests. It is safe for concurrent use.
 type Encoder struct {
 	config Config
-	limit  int
+	codec  codec
 	max    int
-
-	// mu guards idle: stagers with their memory, kept for the next calls.
-	mu   sync.Mutex
-	idle []*stager
+	keeper *idle.Keeper // of stagers
 }
 
-// New returns an encoder that keeps up to scratch bytes for each call it can
-// run at once.
-func New(c Config, scratch int) (*Encoder, error) {
-	switch c.Signal {
-	case partition.Logs, partition.Traces, partition.Metrics:
-	default:
-		return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
-	}
-	s, err := newStager(c)
+// New returns an encoder that gives working memory of up to scratch bytes to a
+// keeper.
+func New(c Config, keeper *idle.Keeper, scratch int) (*Encoder, error) {
+	codec, err := codecOf(c)
 	if err != nil {
 		return nil, err
 	}
-	return &Encoder{config: c, limit: runtime.GOMAXPROCS(0), max: scratch, idle: []*stager{s}}, nil
+	if _, err := newStager(c); err != nil {
+		return nil, err
+	}
+	return &Encoder{config: c, codec: codec, max: scratch, keeper: keeper}, nil
+}
+
+// Check tells whether the codec takes the level, and is one.
+func (c Config) Check() error {
+	_, err := codecOf(c)
+	return err
 }
 
 // Ext returns the suffix of objects.
-func (e *Encoder) Ext() string {
-	switch e.config.Codec {
-	case "zstd":
-		return "jsonl.zst"
-	case "gzip":
-		return "jsonl.gz"
-	}
-	return "jsonl"
-}
+func (e *Encoder) Ext() string { return e.codec.ext }
 
 // ContentType returns the media type of objects.
-func (e *Encoder) ContentType() string {
-	switch e.config.Codec {
-	case "zstd":
-		return "application/zstd"
-	case "gzip":
-		return "application/gzip"
-	}
-	return "application/jsonl"
-}
+func (e *Encoder) ContentType() string { return e.codec.contentType }
 
 // Empty returns an object without lines, as one or no segment.
 func (e *Encoder) Empty() ([][]byte, error) {
-	c, err := newCompressor(e.config.Codec, e.config.Level)
+	c, err := e.codec.compressor(e.config.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -116,45 +94,33 @@ func (e *Encoder) Empty() ([][]byte, error) {
 // Stage encodes the records of entries in their order, all or none: if one is
 // malformed the error wraps otlp.ErrMalformed. Nothing of the payloads is
 // retained. After a panic the Encoder may be used as before.
-func (e *Encoder) Stage(entries []Entry) (Staged, error) {
-	s, err := e.take()
-	if err != nil {
-		return Staged{}, err
-	}
-	out, err := s.stage(entries)
-	e.give(s) // not in a defer: what panicked is not used again
+func (e *Encoder) Stage(entries []otlp.Entry) (out Staged, err error) {
+	err = e.with(func(s *stager) (err error) {
+		out, err = s.stage(entries)
+		return err
+	})
 	return out, err
 }
 
 // Check returns the error that Stage returns for entries, without their lines.
-func (e *Encoder) Check(entries []Entry) error {
-	s, err := e.take()
-	if err != nil {
-		return err
+func (e *Encoder) Check(entries []otlp.Entry) error {
+	return e.with(func(s *stager) error { return s.check(entries) })
+}
+
+// with calls do with a stager. One in which it panicked is not used again.
+func (e *Encoder) with(do func(*stager) error) error {
+	memory, ok := e.keeper.Take(e)
+	defer e.keeper.Done()
+	s, _ := memory.(*stager)
+	if !ok {
+		var err error
+		if s, err = newStager(e.config); err != nil {
+			return err
+		}
 	}
-	err = s.check(entries)
-	e.give(s)
+	err := do(s)
+	if s.held() <= e.max {
+		e.keeper.Give(e, s)
+	}
 	return err
-}
-
-func (e *Encoder) take() (*stager, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if n := len(e.idle); n > 0 {
-		s := e.idle[n-1]
-		e.idle = e.idle[:n-1]
-		return s, nil
-	}
-	return newStager(e.config)
-}
-
-func (e *Encoder) give(s *stager) {
-	if s.held() > e.max {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.idle) < e.limit {
-		e.idle = append(e.idle, s)
-	}
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// maxPayload bounds an entry, as for the other formats.
-const maxPayload = 256 << 20
-
 // stager is the working memory of one Stage call.
 type stager struct {
 	lines lines
@@ -26,29 +23,38 @@ type rows interface {
 }
 
 func newStager(c Config) (*stager, error) {
-	z, err := newCompressor(c.Codec, c.Level)
+	codec, err := codecOf(c)
 	if err != nil {
 		return nil, err
 	}
-	return &stager{lines: lines{compressor: z}, rows: newRows(c)}, nil
+	z, err := codec.compressor(c.Level)
+	if err != nil {
+		return nil, err
+	}
+	s := &stager{lines: lines{compressor: z}}
+	if s.rows, err = newRows(c); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-func newRows(c Config) rows {
+func newRows(c Config) (rows, error) {
 	switch c.Signal {
+	case partition.Logs:
+		return newLogs(c.Columns), nil
 	case partition.Traces:
-		return newTraces(c.Columns)
+		return newTraces(c.Columns), nil
 	case partition.Metrics:
-		return newMetrics(c.Columns)
-	default:
-		return newLogs(c.Columns)
+		return newMetrics(c.Columns), nil
 	}
+	return nil, fmt.Errorf("signal %q cannot be encoded as JSON lines", c.Signal)
 }
 
 func (s *stager) held() int { return s.lines.held() + s.rows.held() }
 
 // stage encodes entries without a look ahead. If one is malformed it returns an
 // error, and no lines.
-func (s *stager) stage(entries []Entry) (Staged, error) {
+func (s *stager) stage(entries []otlp.Entry) (Staged, error) {
 	if err := s.walk(entries); err != nil {
 		return Staged{}, err
 	}
@@ -56,13 +62,13 @@ func (s *stager) stage(entries []Entry) (Staged, error) {
 }
 
 // check does what stage does, and throws the lines away.
-func (s *stager) check(entries []Entry) error {
+func (s *stager) check(entries []otlp.Entry) error {
 	err := s.walk(entries)
 	s.lines.drop()
 	return err
 }
 
-func (s *stager) walk(entries []Entry) error {
+func (s *stager) walk(entries []otlp.Entry) error {
 	s.lines.start()
 	for _, e := range entries {
 		if err := s.entry(e); err != nil {
@@ -73,10 +79,7 @@ func (s *stager) walk(entries []Entry) error {
 	return nil
 }
 
-func (s *stager) entry(e Entry) error {
-	if len(e.Payload) > maxPayload {
-		return fmt.Errorf("%w: the entry has %d bytes, more than %d", otlp.ErrMalformed, len(e.Payload), maxPayload)
-	}
+func (s *stager) entry(e otlp.Entry) error {
 	s.lines.received(e.ReceivedAt)
 	groups := otlp.NewGroups(e.Payload)
 	for groups.Next() {
@@ -102,6 +105,7 @@ type lines struct {
 	receivedAt       int64 // of the current entry
 	receivedText     []byte
 	stamp            stamp
+	ts               int64 // of the line under construction
 	rows, replaced   int
 	minTime, maxTime int64
 }
@@ -126,18 +130,20 @@ func (l *lines) received(at int64) {
 
 // begin returns buf with the beginning of a line: its ts, which is nanos, or
 // when the entry was received if that is 0.
-func (l *lines) begin(nanos uint64) (b []byte, ts int64) {
-	b = append(l.buf, `{"ts":`...)
+func (l *lines) begin(nanos uint64) []byte {
+	b := append(l.buf, `{"ts":`...)
 	if nanos == 0 {
-		return append(b, l.receivedText...), l.receivedAt
+		l.ts = l.receivedAt
+		return append(b, l.receivedText...)
 	}
-	return l.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9)), int64(nanos / 1000)
+	l.ts = int64(nanos / 1000)
+	return l.stamp.append(b, int64(nanos/1e9), uint32(nanos%1e9))
 }
 
 // endLine counts the line that was appended to buf.
-func (l *lines) endLine(ts int64) {
+func (l *lines) endLine() {
 	l.rows++
-	l.minTime, l.maxTime = min(l.minTime, ts), max(l.maxTime, ts)
+	l.minTime, l.maxTime = min(l.minTime, l.ts), max(l.maxTime, l.ts)
 	if len(l.buf) >= flushBytes {
 		l.flush()
 	}

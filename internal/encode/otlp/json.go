@@ -1,7 +1,5 @@
 package otlp
 
-import "encoding/binary"
-
 // AppendJSON appends the value as JSON, whatever its kind, in the form that
 // Text gives arrays and objects. The second result is a fault if the value is
 // malformed or nested deeper than MaxDepth.
@@ -23,19 +21,3 @@ func AppendDouble(dst []byte, f float64) []byte { return appendJSONDouble(dst, f
 
 // AppendQuoted appends s as a JSON string. What is not valid UTF-8 in it stays.
 func AppendQuoted(dst, s []byte) []byte { return appendQuoted(dst, s) }
-
-// ID returns a trace or span id of n bytes, or nothing for one that is empty
-// or of zeros only, which in OTLP says that there is none. It returns false
-// for any other length. n is 8 or 16.
-func ID(b []byte, n int) ([]byte, bool) {
-	if len(b) == 0 {
-		return nil, true
-	}
-	if len(b) != n {
-		return nil, false
-	}
-	if binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[n-8:]) == 0 {
-		return nil, true
-	}
-	return b, true
-}

@@ -1,75 +1,5 @@
 package otlp
 
-// Resource is a decoded Resource message without its attributes.
-type Resource struct {
-	Dropped uint32 // dropped_attributes_count
-}
-
-// InstrumentationScope is a decoded InstrumentationScope without its
-// attributes.
-type InstrumentationScope struct {
-	Name, Version []byte
-	Dropped       uint32
-}
-
-// Field numbers of the attributes in the messages that have them.
-const (
-	ResourceAttributes = 1
-	ScopeAttributes    = 3
-	LogAttributes      = 6
-)
-
-// ParseResource decodes a Resource message. Entity references (experimental in
-// OTLP) are not kept.
-func ParseResource(b []byte) (r Resource, err error) {
-	for i := 0; i < len(b); {
-		var tag uint64
-		tag, i = Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 1<<3|2:
-			_, i = Bytes(b, i)
-		case tag == 2<<3|0:
-			var n uint64
-			n, i = Uvarint(b, i)
-			r.Dropped = uint32(n)
-		default:
-			i = Skip(b, i, tag, 1<<1|1<<2)
-		}
-		if i < 0 {
-			return r, Fault(i)
-		}
-	}
-	return r, nil
-}
-
-// ParseScope decodes an InstrumentationScope message.
-func ParseScope(b []byte) (s InstrumentationScope, err error) {
-	for i := 0; i < len(b); {
-		var tag uint64
-		tag, i = Uvarint(b, i)
-		switch {
-		case i < 0:
-		case tag == 1<<3|2:
-			s.Name, i = Bytes(b, i)
-		case tag == 2<<3|2:
-			s.Version, i = Bytes(b, i)
-		case tag == 3<<3|2:
-			_, i = Bytes(b, i)
-		case tag == 4<<3|0:
-			var n uint64
-			n, i = Uvarint(b, i)
-			s.Dropped = uint32(n)
-		default:
-			i = Skip(b, i, tag, 1<<1|1<<2|1<<3|1<<4)
-		}
-		if i < 0 {
-			return s, Fault(i)
-		}
-	}
-	return s, nil
-}
-
 // Attributes walks the attributes of a message in the order sent.
 type Attributes struct {
 	Key   []byte
@@ -108,6 +38,31 @@ func (a *Attributes) Next() bool {
 		return true
 	}
 	return false
+}
+
+// Each has sink take the KeyValue messages that are left. It returns a fault if
+// the message is malformed, or what sink returns.
+func (a *Attributes) Each(sink AttributeSink) int {
+	for a.i < len(a.b) {
+		var tag uint64
+		if tag, a.i = Uvarint(a.b, a.i); a.i < 0 {
+			return a.i
+		}
+		if tag != a.tag {
+			if a.i = Skip(a.b, a.i, tag, 1<<(a.tag>>3)); a.i < 0 {
+				return a.i
+			}
+			continue
+		}
+		var kv []byte
+		if kv, a.i = Bytes(a.b, a.i); a.i < 0 {
+			return a.i
+		}
+		if at := sink.Attribute(kv); at < 0 {
+			return at
+		}
+	}
+	return 0
 }
 
 // Err returns why the walk ended early, or nil.

@@ -1,13 +1,12 @@
 package otlp
 
-// Field numbers of a Metric's kinds of data, and of its metadata.
+// Field numbers of a Metric's kinds of data.
 const (
 	Gauge                = 5
 	Sum                  = 7
 	Histogram            = 9
 	ExponentialHistogram = 10
 	Summary              = 11
-	MetricMetadata       = 12
 )
 
 // Metric is a decoded Metric message without its metadata. Of several kinds of
@@ -19,9 +18,13 @@ type Metric struct {
 	Metadata                bool // it has some
 
 	// Of the data.
-	Temporality int32
-	Monotonic   bool
+	Has                    uint8
+	AggregationTemporality int32
+	IsMonotonic            bool
 }
+
+// metricData are the fields of a Metric that hold data points.
+const metricData = 1<<Gauge | 1<<Sum | 1<<Histogram | 1<<ExponentialHistogram | 1<<Summary
 
 const knownMetricFields = 1<<1 | 1<<2 | 1<<3 | 1<<12 | metricData
 
@@ -64,8 +67,10 @@ func (m *Metric) parseData() (i int) {
 	switch m.Kind {
 	case Sum:
 		known = 1<<1 | 1<<2 | 1<<3
+		m.Has = HasAggregationTemporality | HasIsMonotonic
 	case Histogram, ExponentialHistogram:
 		known = 1<<1 | 1<<2
+		m.Has = HasAggregationTemporality
 	}
 	for b := m.Data; i < len(b); {
 		var tag, n uint64
@@ -76,10 +81,10 @@ func (m *Metric) parseData() (i int) {
 			_, i = Bytes(b, i)
 		case tag == 2<<3|0 && known&(1<<2) != 0:
 			n, i = Uvarint(b, i)
-			m.Temporality = int32(n)
+			m.AggregationTemporality = int32(n)
 		case tag == 3<<3|0 && known&(1<<3) != 0:
 			n, i = Uvarint(b, i)
-			m.Monotonic = n != 0
+			m.IsMonotonic = n != 0
 		default:
 			i = Skip(b, i, tag, known)
 		}
@@ -116,9 +121,6 @@ func (p *Points) Next() bool {
 	}
 	return false
 }
-
-// Zigzag32 returns the sint32 that n stands for.
-func Zigzag32(n uint64) int32 { return int32(uint32(n>>1) ^ -uint32(n&1)) }
 
 // Err returns why the walk ended early, or nil.
 func (p *Points) Err() error { return Fault(p.i) }

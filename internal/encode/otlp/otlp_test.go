@@ -135,7 +135,7 @@ func FuzzWalk(f *testing.F) {
 					_, _ = v.Text(nil)
 				}
 			}
-			_, _ = ParseResource(groups.Group.Resource)
+			_ = new(Resource).Parse(groups.Group.Resource, nothing{})
 			scopes := groups.Group.Scopes()
 			for scopes.Next() {
 				whole, err := scopes.Scope.Locate()
@@ -153,8 +153,13 @@ func FuzzWalk(f *testing.F) {
 				if n > len(b) {
 					t.Errorf("items of %d bytes in %d", n, len(b))
 				}
-				_, _ = ParseScope(scopes.Scope.Scope)
+				_ = new(Scope).Parse(scopes.Scope.Scope, nothing{})
 			}
 		}
 	})
 }
+
+// nothing takes all that a message has several of.
+type nothing struct{}
+
+func (nothing) Attribute([]byte) int { return 0 }

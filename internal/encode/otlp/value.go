@@ -42,6 +42,16 @@ func (v Value) Double() float64 { return math.Float64frombits(v.bits) }
 // Bool returns the value of a Bool.
 func (v Value) Bool() bool { return v.bits != 0 }
 
+// ShortString returns the value of an AnyValue message that is a string of less
+// than 128 bytes in its usual layout, as most are; false for any other, which
+// ParseValue decodes.
+func ShortString(b []byte) ([]byte, bool) {
+	if len(b) > 1 && b[0] == 1<<3|2 && b[1] < 0x80 && int(b[1])+2 == len(b) {
+		return b[2:], true
+	}
+	return nil, false
+}
+
 // ParseValue decodes an AnyValue message. Of several values in it the last
 // counts. The second result is a fault if the message is malformed.
 func ParseValue(b []byte) (Value, int) {

@@ -1,5 +1,11 @@
 package otlp
 
+// Entry is one OTLP request as it stands in the WAL.
+type Entry struct {
+	Payload    []byte // Export…ServiceRequest, which is LogsData on the wire
+	ReceivedAt int64  // the entry's stamp, microseconds since the epoch
+}
+
 // Group is one ResourceLogs, ResourceSpans or ResourceMetrics: its resource is
 // located, its scopes are not yet walked.
 type Group struct {
@@ -84,7 +90,7 @@ func locate(b []byte) (Group, int) {
 
 // Scopes walks the ScopeLogs, ScopeSpans or ScopeMetrics of a group.
 type Scopes struct {
-	Scope Scope
+	Scope ScopeItems
 	b     []byte
 	tag   uint64
 	i     int
@@ -108,7 +114,7 @@ func (s *Scopes) Next() bool {
 		if b, s.i = Bytes(s.b, s.i); s.i < 0 {
 			return false
 		}
-		s.Scope = Scope{b: b}
+		s.Scope = ScopeItems{b: b}
 		return true
 	}
 	return false
@@ -117,10 +123,10 @@ func (s *Scopes) Next() bool {
 // Err returns why the walk ended early, or nil.
 func (s *Scopes) Err() error { return Fault(s.i) }
 
-// Scope is one ScopeLogs, ScopeSpans or ScopeMetrics. Its scope and schema URL
-// may stand before, between or behind its items: they are complete when Next
+// ScopeItems is one ScopeLogs, ScopeSpans or ScopeMetrics. Its scope and schema
+// URL may stand before, between or behind its items: they are complete when Next
 // has returned false, or after Locate.
-type Scope struct {
+type ScopeItems struct {
 	Scope     []byte // the InstrumentationScope message
 	SchemaURL []byte
 	Item      []byte // the LogRecord, Span or Metric of the last Next
@@ -129,7 +135,7 @@ type Scope struct {
 }
 
 // Next moves to the next item; see Groups.Next.
-func (s *Scope) Next() bool {
+func (s *ScopeItems) Next() bool {
 	b, i := s.b, s.i
 	for i >= 0 && i < len(b) {
 		var tag uint64
@@ -154,11 +160,11 @@ func (s *Scope) Next() bool {
 }
 
 // Err returns why the walk ended early, or nil.
-func (s *Scope) Err() error { return Fault(s.i) }
+func (s *ScopeItems) Err() error { return Fault(s.i) }
 
 // Locate returns the scope with its scope and schema URL complete, without
 // moving this walk.
-func (s *Scope) Locate() (Scope, error) {
+func (s *ScopeItems) Locate() (ScopeItems, error) {
 	rest := *s
 	for rest.Next() {
 	}

@@ -13,6 +13,7 @@ type chunk struct {
 	optional bool // has definition levels
 	repeated bool // has both kinds of levels
 	indexed  bool // has statistics and a column index
+	constant bool // is made when the file is assembled
 
 	out    []byte // the finished data pages, each behind its header
 	pages  []page

@@ -24,7 +24,8 @@ func (c *Label) flush(t *Table, rows int) {
 // OptionalLabel is a column of strings that repeat or are absent.
 type OptionalLabel struct {
 	values
-	def optionalLevels
+	def   optionalLevels
+	inMap otherNumbers
 }
 
 // OptionalLabel adds a column of strings that repeat or are absent, with
@@ -48,8 +49,11 @@ func (c *OptionalLabel) Set(v []byte) bool {
 	return true
 }
 
+func (c *OptionalLabel) held() int { return c.values.held() + 4*cap(c.inMap) }
+
 func (c *OptionalLabel) reset() {
 	c.values.reset()
+	c.inMap.reset()
 	c.def.reset()
 }
 

@@ -110,13 +110,18 @@ func (m *Map) Int(x int64) {
 		m.vals.putRaw(m.scratch)
 		return
 	}
+	m.vals.idx = append(m.vals.idx, m.int(x))
+}
+
+// int returns the number of an integer's text in the dictionary.
+func (m *Map) int(x int64) uint32 {
 	i, found := m.ints.Get(x)
 	if !found {
 		m.scratch = strconv.AppendInt(m.scratch[:0], x, 10)
 		i, _ = m.vals.d.Put(m.scratch)
 		m.ints.Set(x, i)
 	}
-	m.vals.idx = append(m.vals.idx, i)
+	return i
 }
 
 // EndRow closes the map of the row under construction.

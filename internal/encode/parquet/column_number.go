@@ -184,7 +184,8 @@ func (c *Number) flush(t *Table, rows int) {
 // statistics.
 type OptionalNumber struct {
 	numbers
-	def optionalLevels
+	def   optionalLevels
+	inMap otherNumbers
 }
 
 // OptionalInt64 adds a column of INT64 that may be absent.
@@ -217,8 +218,11 @@ func (c *OptionalNumber) Set(v int64) bool {
 	return true
 }
 
+func (c *OptionalNumber) held() int { return c.numbers.held() + 4*cap(c.inMap) }
+
 func (c *OptionalNumber) reset() {
 	c.numbers.reset()
+	c.inMap.reset()
 	c.def.reset()
 }
 

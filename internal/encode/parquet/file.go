@@ -19,9 +19,10 @@ type Schema struct {
 }
 
 type leaf struct {
-	path   []string
-	typ    format.Type
-	levels bool
+	path     []string
+	typ      format.Type
+	levels   bool
+	constant bool
 }
 
 // Schema returns the table's schema. sortedBy names the required columns that
@@ -29,7 +30,7 @@ type leaf struct {
 func (t *Table) Schema(sortedBy ...string) Schema {
 	s := Schema{elements: t.schema.root(), codec: t.comp.codec()}
 	for _, c := range t.chunks {
-		s.leaves = append(s.leaves, leaf{path: c.path, typ: c.typ, levels: c.optional || c.repeated})
+		s.leaves = append(s.leaves, leaf{path: c.path, typ: c.typ, levels: c.optional || c.repeated, constant: c.constant})
 	}
 	for _, name := range sortedBy {
 		for i, l := range s.leaves {
@@ -45,6 +46,7 @@ func (t *Table) Schema(sortedBy ...string) Schema {
 type Meta struct {
 	CreatedBy string
 	KeyValues []format.KeyValue
+	Constants []string // the values of the constant columns, in their order
 }
 
 // Assemble joins row groups, written by tables of this schema, into a file. It
@@ -58,13 +60,19 @@ func (s Schema) Assemble(meta Meta, groups []*RowGroup) [][]byte {
 		f.ColumnOrders = append(f.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
 	}
 	at := int64(len(magic))
+	whole := make([]*RowGroup, len(groups))
 	for i, g := range groups {
-		f.RowGroups = append(f.RowGroups, s.rowGroup(g, at, i))
+		var constants []byte
+		whole[i], constants = s.withConstants(g, meta.Constants)
+		f.RowGroups = append(f.RowGroups, s.rowGroup(whole[i], at, i))
 		f.NumRows += int64(g.Rows)
 		segments = append(segments, g.data)
-		at += int64(len(g.data))
+		if len(constants) > 0 {
+			segments = append(segments, constants)
+		}
+		at += int64(len(g.data) + len(constants))
 	}
-	return append(segments, s.tail(&f, groups, at))
+	return append(segments, s.tail(&f, whole, at))
 }
 
 // tail returns what follows the row groups: indexes, footer, magic.
@@ -111,8 +119,12 @@ func (s Schema) rowGroup(g *RowGroup, at int64, ordinal int) format.RowGroup {
 }
 
 func (s Schema) column(l leaf, c *columnMeta, at int64) format.ColumnMetaData {
+	codec := s.codec
+	if l.constant {
+		codec = format.Uncompressed
+	}
 	m := format.ColumnMetaData{
-		Type: l.typ, PathInSchema: l.path, Codec: s.codec, NumValues: int64(c.values),
+		Type: l.typ, PathInSchema: l.path, Codec: codec, NumValues: int64(c.values),
 		TotalUncompressedSize: int64(c.raw), TotalCompressedSize: int64(c.size),
 		DataPageOffset: at + int64(c.data), Statistics: format.Statistics{NullCount: int64(c.nulls)},
 	}

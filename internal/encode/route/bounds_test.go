@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -46,9 +47,9 @@ func TestCopiesAreBounded(t *testing.T) {
 	rule := Rule{Align: partition.AlignHour, MaxPlaces: 1000, By: []Level{{Attribute: "x", As: "x"}}}
 	r, err := New(rule, partition.Logs)
 	require.NoError(t, err)
-	entries := []Entry{{wide(t, 1<<20, 500), received}, {wide(t, 100, 20), received}}
+	entries := []otlp.Entry{at(wide(t, 1<<20, 500), received), at(wide(t, 100, 20), received)}
 	var got Dealt
-	require.Less(t, allocated(func() { got = r.Split(entries) }), int64(16<<20))
+	require.Less(t, allocated(func() { got = dealt(t, r, entries...) }), int64(16<<20))
 	items, size := 0, int64(0)
 	for _, p := range got.Pieces {
 		items, size = items+p.Items, size+p.Bytes
@@ -60,7 +61,7 @@ func TestCopiesAreBounded(t *testing.T) {
 
 	r, err = New(rules()["hours"], partition.Logs)
 	require.NoError(t, err)
-	got = r.Split(entries)
+	got = dealt(t, r, entries...)
 	require.Len(t, got.Pieces, 3, "a copy for each hour, not for each record")
 	require.Zero(t, got.Refiled)
 }
@@ -71,7 +72,7 @@ func TestLongValuesAreReadOnce(t *testing.T) {
 	r, err := New(rule, partition.Logs)
 	require.NoError(t, err)
 	payload := wide(t, 1<<20, 5000)
-	require.Less(t, allocated(func() { r.Split([]Entry{{payload, received}}) }), int64(64<<20))
+	require.Less(t, allocated(func() { dealt(t, r, at(payload, received)) }), int64(64<<20))
 }
 
 // Only so many places of a call are told apart.
@@ -82,10 +83,10 @@ func TestPlacesOfACallAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	s := newSplit(r)
 	n := maxMet + 5000
-	require.NoError(t, s.entry(Entry{wide(t, 10, n), received}))
+	require.NoError(t, s.entry(at(wide(t, 10, n), received)))
 	require.LessOrEqual(t, len(s.places), maxMet+1)
 	require.LessOrEqual(t, len(s.names), maxMet+1)
-	got := r.Split([]Entry{{wide(t, 10, n), received}})
+	got := dealt(t, r, at(wide(t, 10, n), received))
 	require.Len(t, got.Pieces, 4*10, "the rest is one of those with the most")
 	items := 0
 	for _, p := range got.Pieces {
@@ -93,5 +94,4 @@ func TestPlacesOfACallAreBounded(t *testing.T) {
 	}
 	require.Equal(t, n, items)
 	require.EqualValues(t, n-39, got.Refiled)
-	require.Zero(t, r.Split([]Entry{{append(wide(t, 10, n), 0x0a, 0x7f), received}}).Refiled, "malformed behind all of them")
 }

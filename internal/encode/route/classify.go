@@ -7,79 +7,49 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// item says where in a record, span or data point its time and attributes are.
-type item struct {
-	attributes uint64    // field number
-	times      [2]uint64 // field numbers of fixed64 nanoseconds; the first that is set counts
-}
-
-func itemOf(s partition.Signal) item {
-	if s == partition.Traces {
-		return item{attributes: 9, times: [2]uint64{7, 8}}
-	}
-	return item{attributes: otlp.LogAttributes, times: [2]uint64{1, 11}}
-}
-
-// pointOf is the item of a metric's kind of data.
-func pointOf(kind uint64) item {
-	i := item{attributes: 7, times: [2]uint64{3}}
-	switch kind {
-	case otlp.Histogram:
-		i.attributes = 9
-	case otlp.ExponentialHistogram:
-		i.attributes = 1
-	}
-	return i
-}
-
 func (r *Router) metrics() bool { return r.signal == partition.Metrics }
 
-// record finds out the place of a record, span or data point.
-func (s *split) record(b []byte, f field, in int32, of item) int {
+// record finds out the place of a record, a span, or a data point of a kind.
+func (s *split) record(b []byte, f field, in int32, kind uint64) int {
 	period := int64(Own)
-	if s.router.rule.EventTime {
-		at, err := s.time(b, of)
-		if err < 0 {
-			return err
+	if s.router.rule.EventTime || len(s.router.levels[ofRecord]) > 0 {
+		s.begin(ofRecord)
+		nanos, at := s.parse(b, kind)
+		if at < 0 {
+			return at
 		}
-		period = s.period(at)
-	}
-	if len(s.router.levels[ofRecord]) > 0 {
-		if err := s.values(ofRecord, b, of.attributes); err < 0 {
-			return err
+		if s.router.rule.EventTime {
+			period = s.period(nanos)
 		}
 	}
 	s.leaf(f, in, 1, period)
 	return 0
 }
 
-// time is a record's own time, microseconds since the epoch, or when it was
-// received.
-func (s *split) time(b []byte, of item) (at int64, err int) {
-	var found [2]uint64
-	for i := 0; i < len(b); {
-		f := next(b, i)
-		if f.end < 0 {
-			return 0, f.end
-		}
-		for t, number := range of.times {
-			if f.tag == number<<3|1 {
-				found[t], _ = otlp.Fixed64(b, f.body)
-			}
-		}
-		i = f.end
+// parse decodes a record, whose attributes are taken. It returns its time, 0 if
+// it has none.
+func (s *split) parse(b []byte, kind uint64) (nanos uint64, at int) {
+	switch s.router.signal {
+	case partition.Traces:
+		var r otlp.Span
+		at = r.Parse(b, s)
+		return r.Nanos(), at
+	case partition.Metrics:
+		at = s.point.Parse(kind, b, s)
+		return s.point.Nanos(), at
 	}
-	for _, t := range found {
-		if t != 0 {
-			return int64(t / 1000), 0
-		}
-	}
-	return s.received, 0
+	var r otlp.Log
+	at = r.Parse(b, s)
+	return r.Nanos(), at
 }
 
-// period is that of a record's own time, unless it is too far off.
-func (s *split) period(at int64) int64 {
-	rule := &s.router.rule
+// period is that of a record's own time, unless it is too far off; 0 is the time
+// at which it was received.
+func (s *split) period(nanos uint64) int64 {
+	rule, at := &s.router.rule, s.received
+	if nanos != 0 {
+		at = int64(nanos / 1000)
+	}
 	wall := s.received - rule.Ahead
 	if at != s.received && (at < wall-rule.MaxSkew || at > wall+maxAhead) {
 		s.skewed++
@@ -88,39 +58,74 @@ func (s *split) period(at int64) int64 {
 	return rule.Period(at)
 }
 
-// values reads the attributes that the levels of a source take their values
-// from. Of a key met twice the first counts.
-func (s *split) values(source int, message []byte, attributes uint64) int {
-	levels := s.router.levels[source]
-	if len(levels) == 0 {
+// around takes the values of levels from a message around records, which has
+// attributes in a field.
+func (s *split) around(source int, message []byte, attributes uint64) int {
+	if len(s.router.levels[source]) == 0 {
 		return 0
 	}
-	for _, l := range levels {
+	s.begin(source)
+	kvs := otlp.NewAttributes(message, attributes)
+	for kvs.Next() {
+		if at := s.take(kvs.Key, kvs.Value); at < 0 {
+			return at
+		}
+	}
+	return kvs.At()
+}
+
+// begin forgets the values of the levels of a source, which take those that
+// follow.
+func (s *split) begin(source int) {
+	if s.taking = s.router.levels[source]; len(s.taking) == 0 {
+		return
+	}
+	for _, l := range s.taking {
 		s.found[l] = false
 		s.text[l] = s.text[l][:0]
 	}
-	kvs := otlp.NewAttributes(message, attributes)
-	for kvs.Next() {
-		for _, l := range levels {
-			if s.found[l] || s.keys[l] != string(kvs.Key) {
-				continue
-			}
-			s.found[l] = true
-			v, at := otlp.ParseValue(kvs.Value)
-			if at < 0 {
-				return at
-			}
-			if s.text[l], at = scalar(s.text[l], v); at < 0 {
-				return at
-			}
-			if len(s.text[l]) > partition.MaxEscaped {
-				// Once here, not for each of the records that have it.
-				s.text[l] = append(s.text[l][:0], partition.Tenant(string(s.text[l]))...)
-			}
+	s.stale = true
+}
+
+// Attribute implements otlp.AttributeSink for a record.
+func (s *split) Attribute(kv []byte) int {
+	if len(s.taking) == 0 {
+		return 0
+	}
+	key, value, at := otlp.KeyValue(kv)
+	if at < 0 {
+		return at
+	}
+	return s.take(key, value)
+}
+
+// What else a span or data point has several of says nothing of its place.
+func (s *split) Event([]byte) int    { return 0 }
+func (s *split) Link([]byte) int     { return 0 }
+func (s *split) Exemplar([]byte) int { return 0 }
+func (s *split) Quantile([]byte) int { return 0 }
+
+// take takes an attribute as the value of the levels that have its key. Of a key
+// met twice the first counts.
+func (s *split) take(key, value []byte) int {
+	for _, l := range s.taking {
+		if s.found[l] || s.keys[l] != string(key) {
+			continue
+		}
+		s.found[l] = true
+		v, at := otlp.ParseValue(value)
+		if at < 0 {
+			return at
+		}
+		if s.text[l], at = scalar(s.text[l], v); at < 0 {
+			return at
+		}
+		if len(s.text[l]) > partition.MaxEscaped {
+			// Once here, not for each of the records that have it.
+			s.text[l] = append(s.text[l][:0], partition.Tenant(string(s.text[l]))...)
 		}
 	}
-	s.stale = true
-	return kvs.At()
+	return 0
 }
 
 // scalar appends the text of a value that can be a level: a string, a number

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -22,8 +23,8 @@ func FuzzSplit(f *testing.F) {
 		for _, rule := range rules() {
 			r, err := New(rule, signal)
 			require.NoError(t, err)
-			got := r.Split([]Entry{{payload, received}})
-			if len(got.Rejected) > 0 {
+			got, err := r.Split([]otlp.Entry{at(payload, received)})
+			if err != nil {
 				continue
 			}
 			before, err := items(signal, payload)
@@ -58,10 +59,10 @@ func items(signal partition.Signal, payload []byte) (int, error) {
 
 func BenchmarkSplit(b *testing.B) {
 	f := filler{rand.New(rand.NewPCG(9, 10))}
-	var entries []Entry
+	var entries []otlp.Entry
 	total := 0
 	for range 200 {
-		e := Entry{f.request(b, partition.Logs), received}
+		e := at(f.request(b, partition.Logs), received)
 		entries = append(entries, e)
 		total += len(flatten(b, partition.Logs, e.Payload))
 	}
@@ -71,7 +72,7 @@ func BenchmarkSplit(b *testing.B) {
 			require.NoError(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.Split(entries)
+				dealt(b, r, entries...)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*total), "ns/record")
 		})

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/s3window/s3window/internal/encode/otlp"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -78,9 +79,8 @@ func TestSplit(t *testing.T) {
 				require.NoError(t, err)
 				mixed := 0
 				for range 300 {
-					entries := []Entry{{f.request(t, signal), received}, {f.request(t, signal), received + 3}}
-					got := r.Split(entries)
-					require.Empty(t, got.Rejected)
+					entries := []otlp.Entry{at(f.request(t, signal), received), at(f.request(t, signal), received+3)}
+					got := dealt(t, r, entries...)
 					check(t, signal, rule, entries, got)
 					if len(got.Pieces) > 1 {
 						mixed++
@@ -92,7 +92,19 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, signal partition.Signal, rule Rule, entries []Entry, got Dealt) {
+func at(payload []byte, received int64) otlp.Entry {
+	return otlp.Entry{Payload: payload, ReceivedAt: received}
+}
+
+// dealt splits entries that are well-formed.
+func dealt(t testing.TB, r *Router, entries ...otlp.Entry) Dealt {
+	t.Helper()
+	d, err := r.Split(entries)
+	require.NoError(t, err)
+	return d
+}
+
+func check(t *testing.T, signal partition.Signal, rule Rule, entries []otlp.Entry, got Dealt) {
 	t.Helper()
 	want := map[Place][]string{}
 	for _, e := range entries {
@@ -105,9 +117,11 @@ func check(t *testing.T, signal partition.Signal, rule Rule, entries []Entry, go
 	for _, p := range got.Pieces {
 		require.NotContains(t, have, p.Place)
 		items, size := 0, int64(0)
-		require.Equal(t, slices.Compact(slices.Sorted(slices.Values(p.From))), p.From, "an entry has one part in a piece")
-		for i, e := range p.Entries {
-			require.Equal(t, entries[p.From[i]].ReceivedAt, e.ReceivedAt)
+		before := int64(0)
+		for _, e := range p.Entries {
+			require.Greater(t, e.ReceivedAt, before, "an entry has one part in a piece, in order")
+			require.True(t, slices.ContainsFunc(entries, func(x otlp.Entry) bool { return x.ReceivedAt == e.ReceivedAt }))
+			before = e.ReceivedAt
 			for _, o := range flatten(t, signal, e.Payload) {
 				have[p.Place] = append(have[p.Place], o.bytes)
 				items++
@@ -127,7 +141,7 @@ func TestRequestsOfOnePlaceAreNotCopied(t *testing.T) {
 	r, err := New(rule, partition.Logs)
 	require.NoError(t, err)
 	payload := f.request(t, partition.Logs)
-	got := r.Split([]Entry{{payload, received}})
+	got := dealt(t, r, at(payload, received))
 	require.Len(t, got.Pieces, 1)
 	require.Same(t, &payload[0], &got.Pieces[0].Entries[0].Payload[0])
 	require.Equal(t, Place{Own, "service=" + partition.NoValue}, got.Pieces[0].Place)
@@ -154,7 +168,7 @@ func TestTimesThatAreFarOffAreFiledUnderReceivedTime(t *testing.T) {
 			require.NoError(t, err)
 			r, err := New(rule, partition.Logs)
 			require.NoError(t, err)
-			got := r.Split([]Entry{{payload, received}})
+			got := dealt(t, r, at(payload, received))
 			want := Place{Period: rule.Period(received) + c.hour}
 			if c.own {
 				want.Period = Own
@@ -176,16 +190,17 @@ func TestAgesAreToldByTheWallClock(t *testing.T) {
 	records := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
 	for _, off := range []time.Duration{-years, -years - 6*time.Hour, -years + time.Hour, // fit
 		-years - 6*time.Hour - time.Microsecond, -years + time.Hour + time.Microsecond, 0} { // do not
-		at := received + off.Microseconds()
+		stamp := received + off.Microseconds()
 		if off == 0 {
-			at++
+			stamp++
 		}
-		records.AppendEmpty().SetTimestamp(pcommon.Timestamp(at * 1000))
+		records.AppendEmpty().SetTimestamp(pcommon.Timestamp(stamp * 1000))
 	}
 	records.AppendEmpty() // has no time of its own, so it is not off
 	payload, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
 	require.NoError(t, err)
-	got := r.Split([]Entry{{payload, received}})
+	got, err := r.Split([]otlp.Entry{at(payload, received)})
+	require.NoError(t, err)
 	require.EqualValues(t, 3, got.Skewed)
 	items := map[int64]int{}
 	for _, p := range got.Pieces {
@@ -214,7 +229,7 @@ func TestTooManyPlacesAreFiledTogether(t *testing.T) {
 	require.NoError(t, err)
 	r, err := New(rule, partition.Logs)
 	require.NoError(t, err)
-	got := r.Split([]Entry{{payload, received}})
+	got := dealt(t, r, at(payload, received))
 	require.Len(t, got.Pieces, 4*2+1)
 	often := slices.IndexFunc(got.Pieces, func(p Piece) bool { return p.Levels == "x=often" })
 	require.Equal(t, 6667, got.Pieces[often].Items)
@@ -226,37 +241,15 @@ func TestTooManyPlacesAreFiledTogether(t *testing.T) {
 	require.EqualValues(t, 20_000-6667-7, got.Refiled)
 }
 
-func TestMalformedEntriesAreLeftOutWhole(t *testing.T) {
+func TestMalformedEntriesAreRefused(t *testing.T) {
 	f := filler{rand.New(rand.NewPCG(5, 6))}
 	for name, rule := range rules() {
-		t.Run(name, func(t *testing.T) {
-			r, err := New(rule, partition.Metrics)
-			require.NoError(t, err)
-			good := f.request(t, partition.Metrics)
-			for n := 0; ; n++ { // one with records of several places, and some that are too old for their own
-				require.Less(t, n, 1000)
-				if d := r.Split([]Entry{{good, received}}); len(d.Pieces) > 1 && (d.Skewed > 0 || !rule.EventTime) {
-					break
-				}
-				good = f.request(t, partition.Metrics)
-			}
-			bad := append(slices.Clone(good), 0x0a, 0x7f, 1)
-			entries := []Entry{{bad, received}, {good, received}, {bad, received}}
-			got := r.Split(entries)
-			require.Len(t, got.Rejected, 2)
-			require.Equal(t, 0, got.Rejected[0].Index)
-			require.Equal(t, 2, got.Rejected[1].Index)
-			for _, p := range got.Pieces {
-				for _, from := range p.From {
-					require.Equal(t, 1, from)
-				}
-			}
-			alone := r.Split(entries[1:2])
-			require.Equal(t, alone.Skewed, got.Skewed)
-			require.Equal(t, alone.Refiled, got.Refiled)
-			got.Rejected = nil
-			check(t, partition.Metrics, rule, []Entry{{}, entries[1]}, got)
-		})
+		r, err := New(rule, partition.Metrics)
+		require.NoError(t, err)
+		good := f.request(t, partition.Metrics)
+		bad := append(slices.Clone(good), 0x0a, 0x7f, 1)
+		_, err = r.Split([]otlp.Entry{at(good, received), at(bad, received)})
+		require.ErrorIs(t, err, otlp.ErrMalformed, name)
 	}
 }
 
@@ -270,7 +263,7 @@ func TestMetricWithSeveralKindsOfData(t *testing.T) {
 	for name, rule := range rules() {
 		r, err := New(rule, partition.Metrics)
 		require.NoError(t, err)
-		got := r.Split([]Entry{{payload, received}})
+		got := dealt(t, r, at(payload, received))
 		require.Len(t, got.Pieces, 1, name)
 		require.Equal(t, 1, got.Pieces[0].Items, name)
 	}
@@ -286,7 +279,7 @@ func TestRuleIsChecked(t *testing.T) {
 		"another level":         func(r *Rule) { r.By[1].As = r.By[0].As },
 		"names 2 attributes":    func(r *Rule) { r.By[0].ScopeAttribute = "y" },
 		"names 0 attributes":    func(r *Rule) { r.By[0] = Level{As: "y"} },
-		`its name "dt" every`:   func(r *Rule) { r.By[0].As = "dt" },
+		`its name "dt" must be`: func(r *Rule) { r.By[0].As = "dt" },
 		`its name "A" must be`:  func(r *Rule) { r.By[0].As = "A" },
 		`its name "" must be`:   func(r *Rule) { r.By[0].As = "" },
 		`its name "1a" must be`: func(r *Rule) { r.By[0].As = "1a" },

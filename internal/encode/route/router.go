@@ -7,33 +7,19 @@ import (
 	"github.com/s3window/s3window/internal/partition"
 )
 
-// Entry is one OTLP request as it stands in the WAL.
-type Entry struct {
-	Payload    []byte
-	ReceivedAt int64 // microseconds since the epoch
-}
-
-// Rejected is an entry that is malformed.
-type Rejected struct {
-	Index int
-	Err   error
-}
-
 // Piece is what of the entries belongs to one place.
 type Piece struct {
 	Place
-	Entries []Entry
-	From    []int // per entry, the index of the one it is of
+	Entries []otlp.Entry
 	Items   int   // records, spans or data points
 	Bytes   int64 // of the entries' payloads
 }
 
 // Dealt is what became of the entries.
 type Dealt struct {
-	Pieces   []Piece // in the order in which their places were met
-	Rejected []Rejected
-	Skewed   int64 // items whose own time is too far off
-	Refiled  int64 // items whose place was one too many
+	Pieces  []Piece // in the order in which their places were met
+	Skewed  int64   // items whose own time is too far off
+	Refiled int64   // items whose place was one too many
 }
 
 // Router deals out the records of one signal. It is safe for concurrent use.
@@ -90,17 +76,15 @@ func New(rule Rule, signal partition.Signal) (*Router, error) {
 // Rule is the router's rule.
 func (r *Router) Rule() *Rule { return &r.rule }
 
-// Split deals out the entries. One that is malformed as far as it had to be
-// read is left out and listed. The pieces share memory with the payloads.
-func (r *Router) Split(entries []Entry) Dealt {
+// Split deals out the entries. If one is malformed as far as it has to be read,
+// the error wraps otlp.ErrMalformed. The pieces share memory with the payloads.
+func (r *Router) Split(entries []otlp.Entry) (Dealt, error) {
 	s := newSplit(r)
 	var out Dealt
 	var bytes int64
-	for i, e := range entries {
-		from := s.mark()
+	for _, e := range entries {
 		if err := s.entry(e); err != nil {
-			s.rewind(from)
-			out.Rejected = append(out.Rejected, Rejected{i, err})
+			return Dealt{}, err
 		}
 		bytes += int64(len(e.Payload))
 		s.ends = append(s.ends, len(s.leaves))
@@ -108,11 +92,11 @@ func (r *Router) Split(entries []Entry) Dealt {
 	s.limit(r.limit, bytes)
 	out.Skewed, out.Refiled = s.skewed, s.refiled
 	out.Pieces = s.pieces(entries)
-	return out
+	return out, nil
 }
 
-// locate finds out where the records of an entry are, and what their places are.
-func (s *split) entry(e Entry) error {
+// entry finds out where the records of an entry are, and what their places are.
+func (s *split) entry(e otlp.Entry) error {
 	if len(e.Payload) >= maxPayload {
 		return fmt.Errorf("%w: entry has %d bytes", otlp.ErrMalformed, len(e.Payload))
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/s3window/s3window/internal/encode/otlp"
 )
 
 // split is the working memory of one Split call.
@@ -32,8 +34,11 @@ type split struct {
 
 	received int64 // of the entry at hand
 
+	point otlp.Point // at hand
+
 	// The values at hand, one per level.
 	keys    []string
+	taking  []int // levels whose values are being read
 	found   []bool
 	text    [][]byte
 	stale   bool // current is that of earlier values
@@ -54,22 +59,6 @@ func newSplit(r *Router) *split {
 		s.keys[i] = cmp.Or(l.Attribute, l.ResourceAttribute, l.ScopeAttribute)
 	}
 	return s
-}
-
-// mark is a state to come back to when an entry turns out to be malformed.
-// Places stay: one without leaves gives no piece.
-type mark struct {
-	leaves, containers, spans int
-	refiled, skewed           int64
-}
-
-func (s *split) mark() mark {
-	return mark{len(s.leaves), len(s.containers), len(s.spans), s.refiled, s.skewed}
-}
-
-func (s *split) rewind(m mark) {
-	s.leaves, s.containers, s.spans = s.leaves[:m.leaves], s.containers[:m.containers], s.spans[:m.spans]
-	s.refiled, s.skewed, s.depth = m.refiled, m.skewed, 0
 }
 
 // restPlace numbers the place of what cannot have one of its own.
@@ -147,21 +136,21 @@ func (s *split) copies() (of []int64, all int64) {
 }
 
 // pieces gives the entries of every place.
-func (s *split) pieces(entries []Entry) []Piece {
+func (s *split) pieces(entries []otlp.Entry) []Piece {
 	all := make([]Piece, len(s.places))
 	for i := range all {
 		all[i].Place = s.places[i]
 	}
 	from := 0
 	for i, e := range entries {
-		s.deal(all, i, e, s.leaves[from:s.ends[i]])
+		s.deal(all, e, s.leaves[from:s.ends[i]])
 		from = s.ends[i]
 	}
 	return slices.DeleteFunc(all, func(p Piece) bool { return len(p.Entries) == 0 })
 }
 
 // deal adds what of an entry belongs to a place to its piece.
-func (s *split) deal(to []Piece, index int, e Entry, leaves []leaf) {
+func (s *split) deal(to []Piece, e otlp.Entry, leaves []leaf) {
 	if len(leaves) == 0 {
 		return
 	}
@@ -182,8 +171,7 @@ func (s *split) deal(to []Piece, index int, e Entry, leaves []leaf) {
 		for _, l := range leaves[:n] {
 			p.Items += int(l.items)
 		}
-		p.Entries = append(p.Entries, Entry{payload, e.ReceivedAt})
-		p.From = append(p.From, index)
+		p.Entries = append(p.Entries, otlp.Entry{Payload: payload, ReceivedAt: e.ReceivedAt})
 		p.Bytes += int64(len(payload))
 		leaves = leaves[n:]
 	}

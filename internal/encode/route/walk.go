@@ -88,7 +88,7 @@ func (s *split) group(b []byte, g field) int {
 			tag = tagScopes
 		}
 	}
-	if at := s.values(ofResource, resource, otlp.ResourceAttributes); at < 0 {
+	if at := s.around(ofResource, resource, otlp.ResourceAttributes); at < 0 {
 		return at
 	}
 	if s.router.whole {
@@ -176,7 +176,7 @@ func (s *split) scope(b []byte, g field, parent int32) int {
 		if s.router.metrics() {
 			return s.metric(b[:f.end], f, n)
 		}
-		return s.record(b[f.body:f.end], f, n, itemOf(s.router.signal))
+		return s.record(b[f.body:f.end], f, n, 0)
 	})
 	rest.end()
 	return at
@@ -190,7 +190,7 @@ func (s *split) scopeValues(b []byte, g field) int {
 	}); at < 0 {
 		return at
 	}
-	return s.values(ofScope, scope, otlp.ScopeAttributes)
+	return s.around(ofScope, scope, otlp.ScopeAttributes)
 }
 
 // metric walks a Metric. Of several kinds of data in it the last counts; the
@@ -229,10 +229,9 @@ func isData(f field) bool {
 func (s *split) data(b []byte, g field, parent int32) int {
 	n := s.open(parent, g.tag)
 	rest := s.rest(n, g)
-	item := pointOf(g.tag >> 3)
 	at := each(b, g, tagPoints, func(f field) int {
 		rest.without(f)
-		return s.record(b[f.body:f.end], f, n, item)
+		return s.record(b[f.body:f.end], f, n, g.tag>>3)
 	})
 	rest.end()
 	return at

@@ -1,11 +1,13 @@
 package sealed
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/lake"
 )
 
 // Commit commits windows of one commit log and writer, in the order of their
@@ -56,10 +58,18 @@ func (f *Flusher) turn(ctx context.Context, log Log, cs []commit.Window) (int, e
 func (u *Uploaded) entry(after int64) commit.Window {
 	return commit.Window{
 		ID: u.ID(), Writer: u.Writer, After: after, Start: u.Start, End: u.End, Reason: string(u.Reason),
-		Format: u.Spec.Format, Compression: u.Spec.Codec, Schema: encode.SchemaVersion(),
+		Format: u.Spec.Format, Compression: u.Spec.Codec, Schema: encode.SchemaVersion(), Columns: columns(&u.Spec),
 		Objects: u.Objects, Records: u.Records, Bytes: u.Bytes, RawBytes: u.Raw,
 		MinTime: u.MinTime, MaxTime: u.MaxTime, Lost: slices.Concat(u.Lost, u.Damaged),
 	}
+}
+
+// columns are the promoted columns of objects under a spec.
+func columns(s *encode.Spec) (out []lake.Column) {
+	for _, c := range s.Columns {
+		out = append(out, lake.Column{Name: c.As, Type: cmp.Or(c.Type, "string")})
+	}
+	return out
 }
 
 // trim takes the window's entries out of the queue, then its seal, in this

@@ -37,6 +37,11 @@ def columns(base, signal):
         return json.load(f)
 
 
+def line_columns(base, signal):
+    """The columns that lines have too: the tenant is in their path alone."""
+    return [c for c in columns(base, signal) if c["name"] != "tenant_id"]
+
+
 @functools.cache
 def _places(base, directory, signal):
     with open(os.path.join(base, directory, signal + ".jsonl")) as f:

@@ -7,7 +7,7 @@ import re
 import traceback
 import urllib.parse
 
-from common import PARTITIONS, check_types, columns, differences, double, expected_line, expected_rows, json_text, places, short
+from common import PARTITIONS, check_types, columns, line_columns, differences, double, expected_line, expected_rows, json_text, places, short
 
 
 class Engine:
@@ -104,7 +104,7 @@ class Engine:
     raw_json = True  # whether an engine gives JSON text at all; otherwise only the other columns are compared
 
     def check_lines(self, lake, signal, ordinary):
-        cols = [c for c in columns(lake.base, signal) if self.raw_json or not is_json(c)]
+        cols = [c for c in line_columns(lake.base, signal) if self.raw_json or not is_json(c)]
         want = self.cached(("lines", signal, ordinary), lambda: [
             {c["name"]: expected_line(c, p["row"]) for c in cols}
             for p in places(lake, signal) if (p["tenant"] == "acme") == ordinary

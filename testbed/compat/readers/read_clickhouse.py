@@ -3,7 +3,7 @@ import json
 import chdb
 import pyarrow as pa
 
-from common import columns, from_arrow, rendered
+from common import columns, line_columns, from_arrow, rendered
 from engine import Engine, backslashed, is_json, micros, sql_where
 
 
@@ -46,7 +46,7 @@ class Reader(Engine):
 
     def lines(self, lake, signal, files):
         names = {"timestamp": "String", "int64": "Int64", "int32": "Int32", "string": "String", "double": "Float64", "bool": "Bool"}
-        kinds = [(c["name"], "String" if is_json(c) else names[c["type"]], c["null"] or c["name"] == "body") for c in columns(lake.base, signal)]
+        kinds = [(c["name"], "String" if is_json(c) else names[c["type"]], c["null"] or c["name"] == "body") for c in line_columns(lake.base, signal)]
         structure = ", ".join(f"`{n}` " + (f"Nullable({t})" if null else t) for n, t, null in kinds)
         rows = []
         for f in files:

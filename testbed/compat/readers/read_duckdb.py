@@ -1,6 +1,6 @@
 import duckdb
 
-from common import columns, from_arrow, rendered
+from common import columns, line_columns, from_arrow, rendered
 from engine import Engine, doubled, is_json, sql_where, utc
 
 
@@ -41,6 +41,6 @@ class Reader(Engine):
     # Columns are spelled out: what is inferred of attributes depends on the records.
     def lines(self, lake, signal, files):
         names = {"timestamp": "TIMESTAMPTZ", "int64": "BIGINT", "int32": "INTEGER", "string": "VARCHAR", "double": "DOUBLE", "bool": "BOOLEAN"}
-        cols = ", ".join(f'"{c["name"]}": \'{"JSON" if is_json(c) else names[c["type"]]}\'' for c in columns(lake.base, signal))
+        cols = ", ".join(f'"{c["name"]}": \'{"JSON" if is_json(c) else names[c["type"]]}\'' for c in line_columns(lake.base, signal))
         r = self.db.sql(f"FROM read_json({files}, format = 'newline_delimited', maximum_object_size = 100000000, columns = {{{cols}}})")
         return from_arrow([], r.to_arrow_table())

@@ -4,7 +4,7 @@ import glob
 import pandas as pd
 import pyarrow as pa
 
-from common import arrow_type, columns, from_arrow, rendered_arrow
+from common import arrow_type, columns, line_columns, from_arrow, rendered_arrow
 from engine import Engine, is_json, micros
 
 
@@ -56,7 +56,7 @@ class Reader(Engine):
     raw_json = False
 
     def lines(self, lake, signal, files):
-        cols = [c for c in columns(lake.base, signal) if not is_json(c)]
+        cols = [c for c in line_columns(lake.base, signal) if not is_json(c)]
         rows = []
         for f in files:
             frame = pd.read_json(f, lines=True, dtype=False, precise_float=True)

@@ -2,7 +2,7 @@ import datetime
 
 import polars as pl
 
-from common import columns, deduplicated, from_arrow, rendered
+from common import columns, line_columns, deduplicated, from_arrow, rendered
 from engine import Engine, is_json, micros
 
 
@@ -57,7 +57,7 @@ class Reader(Engine):
     # those that JSON has no number for.
     def lines(self, lake, signal, files):
         names = {"timestamp": pl.String, "int64": pl.Int64, "int32": pl.Int32, "string": pl.String, "double": pl.String, "bool": pl.Boolean}
-        cols = columns(lake.base, signal)
+        cols = line_columns(lake.base, signal)
         schema = {c["name"]: names[c["type"]] for c in cols if not is_json(c)}
         rows = pl.scan_ndjson([f for f in files], schema=schema).collect().to_dicts()
         for r in rows:

@@ -5,7 +5,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.json as pj
 
-from common import arrow_type, columns, from_arrow, rendered_arrow
+from common import arrow_type, columns, line_columns, from_arrow, rendered_arrow
 from engine import Engine, is_json, micros
 
 
@@ -60,7 +60,7 @@ class Reader(Engine):
 
     def lines(self, lake, signal, files):
         names = {"timestamp": pa.string(), "int64": pa.int64(), "int32": pa.int32(), "string": pa.string(), "double": pa.float64(), "bool": pa.bool_()}
-        schema = pa.schema([(c["name"], names[c["type"]]) for c in columns(lake.base, signal) if not is_json(c)])
+        schema = pa.schema([(c["name"], names[c["type"]]) for c in line_columns(lake.base, signal) if not is_json(c)])
         parse = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         read = pj.ReadOptions(block_size=64 << 20)  # a line must fit into a block
         rows = [r for f in files for r in pj.read_json(f, parse_options=parse, read_options=read).to_pylist()]

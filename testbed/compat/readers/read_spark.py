@@ -4,7 +4,7 @@ import urllib.parse
 from pyspark.sql import SparkSession
 import pyspark
 
-from common import columns, from_arrow, rendered
+from common import columns, line_columns, from_arrow, rendered
 from engine import Engine, backslashed, is_json, sql_where, utc, v_encoded
 
 
@@ -57,5 +57,5 @@ class Reader(Engine):
 
     def lines(self, lake, signal, files):
         names = {"timestamp": "timestamp", "int64": "bigint", "int32": "int", "string": "string", "double": "double", "bool": "boolean"}
-        schema = ", ".join(f"`{c['name']}` {names[c['type']]}" for c in columns(lake.base, signal) if not is_json(c))
+        schema = ", ".join(f"`{c['name']}` {names[c['type']]}" for c in line_columns(lake.base, signal) if not is_json(c))
         return from_arrow([], self.s.read.schema(schema).json(files).toArrow())

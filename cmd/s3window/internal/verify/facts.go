@@ -1,14 +1,12 @@
 package verify
 
 import (
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/s3window/s3window/internal/encode/jsonl"
 	"github.com/s3window/s3window/internal/lake"
 )
 
@@ -58,25 +56,16 @@ func readFacts(key string, r io.Reader, reopen func(off int64) (io.ReadCloser, e
 	_, ext, _ := strings.Cut(key[strings.LastIndexByte(key, '/')+1:], ".")
 	source := &source{r: r}
 	var f facts
-	var err error
-	switch ext {
-	case "parquet":
+	if ext == "parquet" {
 		return readParquet(source, reopen)
-	case "jsonl":
-		err = f.lines(source)
-	case "jsonl.gz":
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(source); err == nil {
-			err = f.lines(z)
-		}
-	case "jsonl.zst":
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(source, zstd.WithDecoderConcurrency(1)); err == nil {
-			err = f.lines(z)
-			z.Close()
-		}
-	default:
+	}
+	lines, ok, err := jsonl.Open(ext, source)
+	switch {
+	case !ok:
 		f.bad = fmt.Sprintf("suffix %q is none that is known", ext)
+	case err == nil:
+		err = f.lines(lines)
+		lines.Close()
 	}
 	if err != nil && source.err == nil {
 		f.bad = err.Error()

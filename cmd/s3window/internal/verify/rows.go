@@ -3,7 +3,6 @@ package verify
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -16,8 +15,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/encode/jsonl"
 )
 
 // inMemory is the largest object that is not put into a temporary file.
@@ -42,25 +43,15 @@ func (f *finder) hashObject(ctx context.Context, key, dir string, visit func(row
 	if ext == "parquet" {
 		return readParquetRows(content, size, visit)
 	}
-	in := io.NewSectionReader(content, 0, size)
-	switch ext {
-	case "jsonl":
-		return readLineRows(in, visit)
-	case "jsonl.gz":
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return &malformedError{err}
-		}
-		return readLineRows(z, visit)
-	case "jsonl.zst":
-		z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
-		if err != nil {
-			return &malformedError{err}
-		}
-		defer z.Close()
-		return readLineRows(z, visit)
+	lines, ok, err := jsonl.Open(ext, io.NewSectionReader(content, 0, size))
+	if !ok {
+		return &malformedError{fmt.Errorf("suffix %q is none that is known", ext)}
 	}
-	return &malformedError{fmt.Errorf("suffix %q is none that is known", ext)}
+	if err != nil {
+		return &malformedError{err}
+	}
+	defer lines.Close()
+	return readLineRows(lines, visit)
 }
 
 // download brings an object into memory, or into a file in dir if it is large.
@@ -95,7 +86,7 @@ func (f *finder) download(ctx context.Context, key, dir string) (content io.Read
 
 // readParquetRows hashes the rows of a Parquet file: for each value that is not
 // null, or stands in a list, its column's path, its levels and its bytes, in the
-// order of the columns.
+// order of the columns. Promoted columns that have copies are left out.
 func readParquetRows(content io.ReaderAt, size int64, visit func(rowHash) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // how the library answers some malformed files
@@ -106,10 +97,14 @@ func readParquetRows(content io.ReaderAt, size int64, visit func(rowHash) error)
 	if err != nil {
 		return &malformedError{err}
 	}
+	copies, err := copiesIn(file)
+	if err != nil {
+		return err
+	}
 	columns := file.Schema().Columns()
 	names := make([][]byte, len(columns))
 	for i, path := range columns {
-		if !unhashed(path[0]) {
+		if !unhashed(path[0]) && !copies[path[0]] {
 			name := strings.Join(path, "\x00")
 			names[i] = append(binary.AppendUvarint(nil, uint64(len(name))), name...)
 		}
@@ -121,6 +116,23 @@ func readParquetRows(content io.ReaderAt, size int64, visit func(rowHash) error)
 		}
 	}
 	return nil
+}
+
+// copiesIn are the promoted columns of a file that have copies of attributes.
+func copiesIn(file *pq.File) (map[string]bool, error) {
+	text, ok := file.Lookup(encode.ColumnsKey)
+	if !ok {
+		return nil, nil
+	}
+	var columns []encode.Column
+	if err := json.Unmarshal([]byte(text), &columns); err != nil {
+		return nil, &malformedError{err}
+	}
+	out := map[string]bool{}
+	for _, c := range columns {
+		out[c.As] = !c.Move
+	}
+	return out, nil
 }
 
 // rowHasher hashes rows of a file; a column without a name is left out.
