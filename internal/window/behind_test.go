@@ -382,3 +382,45 @@ func TestMemoryQueueKeepsToTheGrace(t *testing.T) {
 		assert.LessOrEqual(t, time.Since(began), 8*time.Second)
 	})
 }
+
+// gatedScans holds what scans of the queue have read until the gate is opened.
+type gatedScans struct {
+	Queue
+	gate chan struct{}
+}
+
+func (q gatedScans) Scan(ctx context.Context, from, end uint64, want func(tenant, signal string) bool) (wal.Scanned, error) {
+	got, err := q.Queue.Scan(ctx, from, end, want)
+	<-q.gate
+	return got, err
+}
+
+// TestWhatWaitsBehindAScanGivesWay has the reader fill the memory with what
+// waits behind a scan of the same partition, which needs some of it.
+func TestWhatWaitsBehindAScanGivesWay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := newWorld(t)
+		gate := make(chan struct{})
+		p := w.start(newDisk(), settings{
+			maxAge: 5 * time.Second, data: 1 << 20, queue: func(q *wal.WAL) Queue { return gatedScans{q, gate} },
+		})
+		r := rand.New(rand.NewPCG(1, 15))
+		n := 0
+		send := func() { p.append("acme", noise(r, fmt.Sprint(n), 20, 500)...); n += 20 }
+		send()
+		synctest.Wait()
+		p.do(func() { p.restart(p.parts[key{"acme", "logs"}]) })
+		synctest.Wait()
+		for range 150 { // 1.5 MiB
+			send()
+		}
+		synctest.Wait()
+		close(gate)
+		p.append("beta", "b")
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, []string{"b"}, w.bodies("beta"))
+		p.quiet()
+		assert.Len(t, w.bodies("acme"), n)
+		p.shutdown()
+	})
+}
