@@ -10,7 +10,6 @@ import (
 	"github.com/apache/iceberg-go"
 	icetable "github.com/apache/iceberg-go/table"
 
-	"github.com/s3window/s3window/icebergsync/internal/fileio"
 	"github.com/s3window/s3window/icebergsync/internal/table"
 )
 
@@ -21,7 +20,8 @@ import (
 // is not used: it tries again on a conflict, on top of whatever is there then,
 // which may be this very change.
 func (c *Catalog) Apply(ctx context.Context, is table.State, change table.Change) error {
-	ctx = fileio.With(ctx, c.opts.Buckets)
+	ctx, end := c.opts.begin(ctx)
+	defer end()
 	t, ok := is.Loaded.(*icetable.Table)
 	if !ok {
 		return errors.New("the state was not loaded from this catalog")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
@@ -31,6 +32,17 @@ type Options struct {
 	RemovesMetadata bool
 	// Buckets opens the buckets that tables' metadata lies in.
 	Buckets fileio.Buckets
+	// Timeout bounds each call; 0 is no bound.
+	Timeout time.Duration
+}
+
+// begin returns the context of one call.
+func (o Options) begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx = fileio.With(ctx, o.Buckets)
+	if o.Timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, o.Timeout)
 }
 
 // Catalog is a catalog of tables. It is safe for concurrent use.
@@ -52,19 +64,16 @@ func (c *Catalog) Close() error {
 
 // Load returns a table as it is now, or table.ErrNotExist.
 func (c *Catalog) Load(ctx context.Context, name table.Name) (table.State, error) {
-	t, err := c.load(ctx, name)
+	ctx, end := c.opts.begin(ctx)
+	defer end()
+	t, err := c.below.LoadTable(ctx, icetable.Identifier(name))
+	if errors.Is(err, catalog.ErrNoSuchTable) || errors.Is(err, catalog.ErrNoSuchNamespace) {
+		return table.State{}, fmt.Errorf("%w: %s", table.ErrNotExist, name)
+	}
 	if err != nil {
 		return table.State{}, err
 	}
 	return stateOf(name, t), nil
-}
-
-func (c *Catalog) load(ctx context.Context, name table.Name) (*icetable.Table, error) {
-	t, err := c.below.LoadTable(fileio.With(ctx, c.opts.Buckets), icetable.Identifier(name))
-	if errors.Is(err, catalog.ErrNoSuchTable) || errors.Is(err, catalog.ErrNoSuchNamespace) {
-		return nil, fmt.Errorf("%w: %s", table.ErrNotExist, name)
-	}
-	return t, err
 }
 
 func stateOf(name table.Name, t *icetable.Table) table.State {
@@ -108,7 +117,8 @@ func (c *Catalog) Create(ctx context.Context, name table.Name, columns []table.C
 	if err != nil {
 		return err
 	}
-	ctx = fileio.With(ctx, c.opts.Buckets)
+	ctx, end := c.opts.begin(ctx)
+	defer end()
 	if err := c.namespace(ctx, name[:len(name)-1]); err != nil {
 		return err
 	}

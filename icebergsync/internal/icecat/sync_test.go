@@ -359,4 +359,3 @@ func TestMetadataStaysSmall(t *testing.T) {
 		}
 	}
 }
-

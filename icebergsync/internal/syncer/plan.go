@@ -36,14 +36,14 @@ func (t *Table) plan(is table.State, found []news) plan {
 
 func (t *Table) planLog(p *plan, s *schema, n news) {
 	mem := t.remember(n.log)
-	to, files := n.from, 0
+	to, files, taken := n.from, 0, 0
 	to.skipped = slices.Clone(to.skipped)
 	for _, w := range n.windows {
 		if err := s.fit(w); err != nil {
-			problem := &Problem{Log: n.log, K: w.manifest.K, Blocked: true, Why: err.Error()}
-			n.problem, n.more = problem, false
+			n.problem, n.more = &Problem{Log: n.log, K: w.manifest.K, Blocked: true, Why: err.Error()}, false
 			break
 		}
+		taken++
 		if w.skip && len(w.manifest.Objects) > 0 {
 			t.skip(&to, n.log, w)
 		}
@@ -56,7 +56,7 @@ func (t *Table) planLog(p *plan, s *schema, n news) {
 		}
 		to.to = w.mark()
 	}
-	t.learn(mem, n, len(n.windows))
+	t.learn(mem, n, taken)
 	if to.to == to.base {
 		return
 	}
@@ -85,25 +85,22 @@ func (t *Table) skip(to *ahead, log Log, w window) {
 	}
 }
 
-// learn keeps what the news say of a log: whether it goes on, and what waits.
-func (t *Table) learn(mem *memory, n news, windows int) {
-	mem.problem = n.problem
-	mem.behind = 0
-	if windows > 0 {
-		mem.behind, mem.oldest = windows, n.windows[0].manifest.CommittedAt
-		mem.checked = t.opts.Now()
-		mem.wake()
+// learn keeps what the news say of a log: whether it goes on, and what waits. A
+// log of which nothing could be taken is left alone for a while.
+func (t *Table) learn(mem *memory, n news, taken int) {
+	mem.problem, mem.behind = n.problem, len(n.windows)
+	if len(n.windows) > 0 {
+		mem.oldest, mem.checked = n.windows[0].manifest.CommittedAt, t.opts.Now()
 	}
-	if n.problem == nil {
-		return
-	}
-	if mem.behind == 0 {
+	if n.problem != nil && mem.behind == 0 {
 		mem.behind = 1
 		if mem.oldest.IsZero() {
 			mem.oldest = t.opts.Now()
 		}
 	}
-	if windows == 0 {
+	if taken > 0 {
+		mem.wake()
+	} else {
 		mem.rest(t.opts)
 	}
 }

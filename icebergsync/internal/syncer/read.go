@@ -20,39 +20,41 @@ import (
 const readers = 16
 
 // look reads the next window of every log that is due, then as many more of each
-// as a commit has room for.
-func (t *Table) look(ctx context.Context, is table.State, logs []Log, all bool) ([]news, error) {
+// as a commit has room for. more says that some logs had to be left out.
+func (t *Table) look(ctx context.Context, is table.State, logs []Log, all bool) (found []news, more bool, err error) {
 	heads := make([]news, len(logs))
-	err := t.each(ctx, len(logs), func(ctx context.Context, i int) error {
+	err = t.each(ctx, len(logs), func(ctx context.Context, i int) error {
 		heads[i] = t.head(ctx, is, logs[i], all)
 		return ctx.Err()
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found := slices.DeleteFunc(heads, func(n news) bool { return len(n.windows) == 0 && n.problem == nil })
-	found = atMost(found, t.opts.MaxWindows)
+	found = slices.DeleteFunc(heads, func(n news) bool { return len(n.windows) == 0 && n.problem == nil })
+	found, more = t.atMost(found, t.opts.MaxWindows)
 	share := max(1, t.opts.MaxWindows/max(1, len(found)))
 	err = t.each(ctx, len(found), func(ctx context.Context, i int) error {
 		t.read(ctx, &found[i], share)
 		return ctx.Err()
 	})
-	return found, err
+	return found, more, err
 }
 
-// atMost leaves out logs with windows beyond the first n. The next step begins
-// with others.
-func atMost(found []news, n int) []news {
-	out := found[:0]
+// atMost leaves out logs with windows beyond the first n. The next step looks at
+// them again, and begins with others.
+func (t *Table) atMost(found []news, n int) (out []news, more bool) {
+	out = found[:0]
 	for _, is := range found {
 		if len(is.windows) > 0 {
 			if n--; n < 0 {
+				t.remember(is.log).wake()
+				more = true
 				continue
 			}
 		}
 		out = append(out, is)
 	}
-	return out
+	return out, more
 }
 
 // each calls f for 0 to n-1, several at once.

@@ -127,11 +127,12 @@ func (t *Table) step(ctx context.Context, logs []Log, all bool, r *Report) (done
 		}
 	}
 	t.turn++
-	found, err := t.look(ctx, is, rotated(logs, t.turn), all)
+	found, more, err := t.look(ctx, is, rotated(logs, t.turn), all)
 	if err != nil {
 		return false, err
 	}
 	p := t.plan(is, found)
+	p.more = p.more || more
 	t.summarise(logs, r)
 	switch {
 	case missing && len(p.columns) > 0:
