@@ -77,7 +77,7 @@ func (t *Table) rolledBack(ctx context.Context) (table.State, *progress.RolledBa
 	if err != nil {
 		return is, nil, fmt.Errorf("load table %s: %w", t.name, err)
 	}
-	err = t.check(is)
+	err = t.Check(is)
 	var rolled *progress.RolledBack
 	if errors.As(err, &rolled) {
 		return is, rolled, nil
