@@ -52,3 +52,10 @@ func nameOf(tenant string) string {
 	sum := sha256.Sum256([]byte(tenant))
 	return name[:min(len(name), maxTenantName)] + "_" + hex.EncodeToString(sum[:4])
 }
+
+// LeaseName names the lease of the configuration's tables: whoever keeps the same
+// tables in the same catalog asks for the same one.
+func (c *Config) LeaseName() string {
+	sum := sha256.Sum256([]byte(c.Catalog.URI + "\n" + c.Catalog.Warehouse + "\n" + c.Table))
+	return "iceberg/" + c.S3.Bucket + "/" + hex.EncodeToString(sum[:8])
+}

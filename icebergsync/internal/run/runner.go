@@ -27,7 +27,7 @@ const idleFactor = 8
 // Observer is told what a Runner does, by several goroutines at once.
 type Observer struct {
 	Changed  func(label, kind string, outcome syncer.Outcome, took time.Duration, windows int, err error)
-	Skipped  func(name table.Name, log syncer.Log, k uint64, format string)
+	Skipped  func(label string, name table.Name, log syncer.Log, k uint64, format string)
 	Progress func(name table.Name, r syncer.Report)
 }
 
@@ -179,7 +179,7 @@ func (r *Runner) options(name table.Name, label string) syncer.Options {
 			},
 			Skipped: func(log syncer.Log, k uint64, format string) {
 				if o.Skipped != nil {
-					o.Skipped(name, log, k, format)
+					o.Skipped(label, name, log, k, format)
 				}
 			},
 			Progress: func(report syncer.Report) {

@@ -184,7 +184,7 @@ func TestModel(t *testing.T) {
 		require.Empty(t, l.broken, strings.Join(l.trace, "\n"))
 		return
 	}
-	seeds := 3000
+	seeds := 1000
 	if n, err := strconv.Atoi(os.Getenv("MODEL_SEEDS")); err == nil {
 		seeds = n
 	}
