@@ -80,7 +80,7 @@ kubernetes: servers $(BIN)/kube-apiserver ## leases in a real Kubernetes API ser
 	cd extension/leaseextension/kuberneteslease && go test -tags kubernetes -count=1 -v -timeout 20m -run '^TestReal' ./...
 
 .PHONY: iceberg
-iceberg: test-tools iceberg-rest ## tables in a real Iceberg REST catalog, behind a proxy that lies, and the walk-through of docs/iceberg.md with its readers
+iceberg: test-tools iceberg-rest iceberg-readers ## tables in a real Iceberg REST catalog, behind a proxy that lies, and the walk-through of docs/iceberg.md with its readers
 	cd icebergsync && go test -tags iceberg -count=1 -v -timeout 30m -run '^Test(REST|Docs)' ./...
 
 .PHONY: compat
@@ -156,6 +156,11 @@ duckdb: node
 .PHONY: iceberg-rest
 iceberg-rest:
 	@icebergsync/internal/synctest/rest/install.sh $(BUILD)/iceberg-rest
+
+.PHONY: iceberg-readers
+iceberg-readers:
+	@[ -x $(BUILD)/iceberg-readers/bin/python ] || python3 -m venv $(BUILD)/iceberg-readers
+	@$(BUILD)/iceberg-readers/bin/pip install --quiet --disable-pip-version-check -r icebergsync/internal/synctest/readers/requirements.txt
 
 .PHONY: servers
 servers: node ## what lease backends are tested against: etcd, NATS, Redis, PostgreSQL, dynalite
