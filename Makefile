@@ -160,7 +160,7 @@ iceberg-rest:
 .PHONY: iceberg-readers
 iceberg-readers:
 	@[ -x $(BUILD)/iceberg-readers/bin/python ] || python3 -m venv $(BUILD)/iceberg-readers
-	@$(BUILD)/iceberg-readers/bin/pip install --quiet --disable-pip-version-check -r icebergsync/internal/synctest/readers/requirements.txt
+	@$(BUILD)/iceberg-readers/bin/pip install --quiet --disable-pip-version-check -r testbed/compat/iceberg/requirements.txt
 
 .PHONY: servers
 servers: node ## what lease backends are tested against: etcd, NATS, Redis, PostgreSQL, dynalite

@@ -105,7 +105,7 @@ func TestRESTDay(t *testing.T) {
 	}
 	commits, logs, windows := number("DAY_COMMITS", 200), number("DAY_LOGS", 3000), 20
 	r := newRESTRig(t)
-	r.opts.Keep, r.opts.Interval, r.opts.MaxIdle = 100, 30*time.Second, 4*time.Minute
+	r.opts.Keep, r.opts.Interval, r.opts.MaxIdle = 100, 30*time.Second, 30*time.Second // all logs are asked in every pass
 	now := time.Unix(1796000000, 0)
 	r.opts.Now = func() time.Time { return now }
 	made := &madeUp{k: map[syncer.Log]uint64{}}

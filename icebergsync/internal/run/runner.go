@@ -22,7 +22,7 @@ import (
 const tablesAtOnce = 4
 
 // idleFactor is how many intervals an idle log is left alone at most.
-const idleFactor = 8
+const idleFactor = 4
 
 // Observer is told what a Runner does, by several goroutines at once.
 type Observer struct {

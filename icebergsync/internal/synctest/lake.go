@@ -8,8 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/s3window/s3window/internal/encode"
+	"github.com/s3window/s3window/internal/encode/encodetest"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -40,6 +43,9 @@ func NewWriter(t testing.TB, l *lake.Lake) *Writer {
 // Window says what a window holds. The zero value is one object of 10 log records
 // in Parquet.
 type Window struct {
+	// Signal is of the window's records; empty is logs. Those of other signals
+	// are ordinary ones, about Rows of them.
+	Signal  partition.Signal
 	Rows    int
 	Objects int // 0 = 1; each has Rows records
 	Empty   bool
@@ -73,6 +79,9 @@ func (w *Writer) Commit(tenant string, is Window) lake.Manifest {
 		is.Objects = 1
 	}
 	id := ID(tenant)
+	if is.Signal != "" {
+		id.Signal = is.Signal
+	}
 	c := w.logs[id]
 	if c == nil {
 		c = &chain{}
@@ -115,7 +124,11 @@ func (w *Writer) object(id partition.ID, is Window, i int, start, end int64) lak
 	if is.Long {
 		at = end - int64(is.Rows) // also behind the hour
 	}
-	staged, err := e.Stage([]encode.Entry{{Payload: records(w.t, id.Tenant, w.logs[id].k+1, i, is), ReceivedAt: at}})
+	var entries []encode.Entry
+	for _, p := range payloads(w.t, id, w.logs[id].k+1, i, is) {
+		entries = append(entries, encode.Entry{Payload: p, ReceivedAt: at})
+	}
+	staged, err := e.Stage(entries)
 	require.NoError(w.t, err)
 	o, err := e.Assemble(id, writer, []encode.Staged{staged})
 	require.NoError(w.t, err)
@@ -133,6 +146,38 @@ func (w *Writer) object(id partition.ID, is Window, i int, start, end int64) lak
 		lake.ObjectMeta{Records: o.Records, MinTime: o.MinTime, MaxTime: o.MaxTime, Encoder: o.Encoder})
 	require.NoError(w.t, err)
 	return put
+}
+
+// payloads are the OTLP requests of an object.
+func payloads(t testing.TB, id partition.ID, k uint64, object int, is Window) (out [][]byte) {
+	t.Helper()
+	switch id.Signal {
+	case partition.Traces:
+		for _, p := range encodetest.Traces(int64(k), is.Rows) {
+			all, err := (&ptrace.ProtoUnmarshaler{}).UnmarshalTraces(p)
+			require.NoError(t, err)
+			for _, r := range all.ResourceSpans().All() {
+				r.Resource().Attributes().PutStr("tenant.id", id.Tenant)
+			}
+			b, err := (&ptrace.ProtoMarshaler{}).MarshalTraces(all)
+			require.NoError(t, err)
+			out = append(out, b)
+		}
+	case partition.Metrics:
+		for _, p := range encodetest.Metrics(int64(k), is.Rows) {
+			all, err := (&pmetric.ProtoUnmarshaler{}).UnmarshalMetrics(p)
+			require.NoError(t, err)
+			for _, r := range all.ResourceMetrics().All() {
+				r.Resource().Attributes().PutStr("tenant.id", id.Tenant)
+			}
+			b, err := (&pmetric.ProtoMarshaler{}).MarshalMetrics(all)
+			require.NoError(t, err)
+			out = append(out, b)
+		}
+	default:
+		out = append(out, records(t, id.Tenant, k, object, is))
+	}
+	return out
 }
 
 // records is an OTLP request. The body of each record says whose it is: tenant,
