@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
+	zapobserver "go.uber.org/zap/zaptest/observer"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
 	"github.com/s3window/s3window/internal/lake"
@@ -160,6 +161,25 @@ func TestRequiredBucket(t *testing.T) {
 		require.ErrorContains(t, e.Start(ctx, r.host), "cannot be used: it did not answer in time")
 		r.shutdown(e)
 	})
+}
+
+// Without the permission to delete objects everything goes on, and the log says
+// what stays.
+func TestDeletionsThatAreRefused(t *testing.T) {
+	r := newRig(t)
+	r.proxy.Break(s3test.Rule{Method: "DELETE", Do: s3test.Answer, Status: 403, Code: "AccessDenied"})
+	core, logged := zapobserver.New(zap.WarnLevel)
+	set := settings()
+	set.Logger = zap.New(core)
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
+	for i := range int64(3) {
+		require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a")))
+		r.awaitCommitted("a", i+1)
+	}
+	r.shutdown(e)
+	assert.Equal(t, 1, logged.FilterMessageSnippet("grant s3:DeleteObject").Len())
+	assert.Empty(t, r.host.statuses())
 }
 
 // A store that does not answer its first probe is in the status before the probe

@@ -92,7 +92,17 @@ type PartitionConfig struct {
 	By           []LevelConfig `mapstructure:"by"`
 	// MaxPrefixes bounds the directories of a window, for time: event and by.
 	MaxPrefixes int `mapstructure:"max_prefixes"`
+	// MinObjectRecords and MinObjectKiB are what a directory of a window must have
+	// for an object of its own, the one or the other. Of records 0 is leastRecords,
+	// or the window's leastShare where that is less; of KiB 0 is no matter how many.
+	MinObjectRecords int64 `mapstructure:"min_object_records"`
+	MinObjectKiB     int64 `mapstructure:"min_object_kib"`
 }
+
+const (
+	leastRecords = 1000
+	leastShare   = 50 // a fiftieth
+)
 
 // LevelConfig is one more Hive level of an object's key. One of the first
 // three fields is set.
@@ -115,6 +125,10 @@ func (c *PartitionConfig) filing() *encode.Filing {
 	}
 	for _, l := range c.By {
 		f.By = append(f.By, encode.Level(l))
+	}
+	f.Least = encode.Least{Items: c.MinObjectRecords, Bytes: c.MinObjectKiB << 10}
+	if f.Items == 0 {
+		f.Items, f.Share = leastRecords, leastShare
 	}
 	return f
 }
@@ -181,7 +195,7 @@ func createDefaultConfig() component.Config {
 		Sink:            "default",
 		S3:              S3Config{S3ClientConfig: S3ClientConfig(s3client.Default()), MultipartThresholdMiB: 64, PartSizeMiB: 16},
 		Tenant:          TenantConfig{Default: "default", MaxTenants: 100_000, MaxNewPerMinute: 1000},
-		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100},
+		Partition:       PartitionConfig{Align: partition.AlignHour, Time: timeReceived, MaxEventSkew: 7 * 24 * time.Hour, MaxPrefixes: 100, MinObjectKiB: 1024},
 		Layout:          layoutKeep,
 		Format:          formatParquet,
 		Parquet:         ParquetConfig{Codec: codecZstd, Level: "fastest", Columns: defaultColumns()},

@@ -83,6 +83,8 @@ func invalid() map[string][]string {
 			"`layout` (\"mix\") must be keep or adopt: it says whether a lake that is filed in another layout is written to",
 			"`partition::max_event_skew` (1m0s) must be 1h0m0s to 87600h0m0s: older records are filed under received time",
 			"`partition::max_prefixes` (0) must be 1 to 1000: each directory of a window costs an object",
+			"`partition::min_object_records` (-1) must be 0 to 1000000: records of smaller directories are filed together",
+			"`partition::min_object_kib` (1048577) must be 0 to 1048576: records of smaller directories are filed together",
 			"`partition::by` (4) must be at most 3 levels: each multiplies the number of objects",
 			"`partition::by::1::as` (\"dt\") every key has a level of this name",
 			"`partition::by::2::as` (\"service\") must be another name: an earlier level has this one",
@@ -317,7 +319,7 @@ func TestConfigAll(t *testing.T) {
 			Default: "nobody", OnMissing: "refuse", KnownOnly: true, MaxTenants: 500, MaxNewPerMinute: 50,
 		},
 		Partition: PartitionConfig{
-			Align: partition.AlignDay, Time: "event", MaxEventSkew: 24 * time.Hour, MaxPrefixes: 50,
+			Align: partition.AlignDay, Time: "event", MaxEventSkew: 24 * time.Hour, MaxPrefixes: 50, MinObjectRecords: 200, MinObjectKiB: 64,
 			By: []LevelConfig{{ResourceAttribute: "service.name", As: "service"}, {Attribute: "env", As: "env"}, {ScopeAttribute: "team", As: "team"}},
 		},
 		Layout:          "adopt",

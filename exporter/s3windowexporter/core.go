@@ -171,7 +171,7 @@ func (c *core) openQueue(ctx context.Context, host component.Host, step func(str
 	queue, err := wal.Open(ctx, wal.Options{
 		Client: client, Limit: limit, Sizer: sizer(cfg.Sizer), BlockOnOverflow: cfg.BlockOnOverflow,
 		SegmentSize: c.cfg.WAL.SegmentSizeMiB << 20, SegmentAge: c.cfg.WAL.SegmentAge,
-		WriterInfo: info, OnDamage: c.damaged, Fault: step, Logger: c.set.Logger,
+		WriterInfo: info, OnDamage: c.damaged, Step: step, Logger: c.set.Logger,
 	})
 	if err != nil && client != nil {
 		err = errors.Join(fmt.Errorf("`sending_queue::storage` (%v): %w", cfg.StorageID, err), client.Close(ctx))
@@ -225,6 +225,10 @@ func (c *core) work() (tried <-chan struct{}) {
 	for _, g := range c.lakes.needed() {
 		all = append(all, checks.begin(ctx, g))
 	}
+	if c.cfg.QueueConfig.Get().BlockOnOverflow {
+		c.refuseWaiters()
+	}
+	c.background.Go(func() { c.watchClock(c.queue.Ahead) })
 	c.background.Go(func() {
 		if c.wait(proveWait, all[:1]) {
 			c.wait(proveMore, all[1:])
@@ -269,6 +273,7 @@ func (c *core) shutdown(ctx context.Context) error {
 func (c *core) stop(ctx context.Context) error {
 	defer func() { c.cancel = nil }()
 	close(c.stopping)
+	c.queue.Wait(false)
 	stop := context.AfterFunc(ctx, c.cancel)
 	err := c.runtime.Shutdown(context.WithoutCancel(ctx))
 	stop()

@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// crashVariable names a point at which the process kills itself, as point or
-// point:n for the n-th time that it passes there. It is for tests of recovery,
-// and has no effect where it is unset. The points are after_seal, mid_upload,
-// after_upload, after_acquire, after_manifest, after_confirm, mid_trim, and the
-// finer labels of the packages below, such as "commit:put-manifest done".
+// crashVariable names a step at which the process kills itself, as label or
+// label:n for the n-th time that it passes there. It is for crash drills, and
+// has no effect where it is unset. Labels are "<package>:<operation>" for what
+// comes before an operation and "<package>:<operation> done" for what comes after
+// it. README.md lists them.
 const crashVariable = "S3WINDOW_CRASH_AT"
 
 // crashPoint kills the process the n-th time that a label is passed.
@@ -32,7 +32,7 @@ func newCrashPoint(value string, kill func()) (*crashPoint, error) {
 		}
 	}
 	if label == "" || times < 1 {
-		return nil, fmt.Errorf("read %s (%q): must be a point, or a point and how often it is passed, such as after_seal:3", crashVariable, value)
+		return nil, fmt.Errorf("read %s (%q): must be the label of a step, or a label and how often it is passed, such as wal:seal:3", crashVariable, value)
 	}
 	c := &crashPoint{label: label, kill: kill}
 	c.left.Store(times)

@@ -217,6 +217,21 @@ func TestMemoryQueue(t *testing.T) {
 	assert.Empty(t, names)
 }
 
+// Where the queue does not survive the process, what is small and young is
+// committed too within the grace.
+func TestMemoryQueueIsCommittedAtShutdown(t *testing.T) {
+	r := newRig(t)
+	r.cfg.QueueConfig.Get().StorageID = nil
+	r.cfg.Flush.MaxAge, r.cfg.Flush.ShutdownGrace = 10*time.Minute, 20*time.Second
+	e := r.start()
+	require.NoError(t, e.ConsumeLogs(t.Context(), logs(1, "a", "b")))
+	began := time.Now()
+	r.shutdown(e)
+	assert.Less(t, time.Since(began), 10*time.Second)
+	assert.EqualValues(t, 1, r.committed("a"))
+	assert.EqualValues(t, 1, r.committed("b"))
+}
+
 func TestSizers(t *testing.T) {
 	for in, want := range map[exporterhelper.RequestSizerType]wal.Sizer{
 		exporterhelper.RequestSizerTypeBytes:    wal.Bytes,

@@ -2,7 +2,9 @@ package s3windowexporter
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"math/rand/v2"
 	"path"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/s3window/s3window/exporter/s3windowexporter/internal/metadatatest"
+	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/partition"
 )
@@ -92,6 +95,32 @@ func TestRecordsAreFiledByTheirOwnTimeAndLevels(t *testing.T) {
 	require.NoError(t, tel.Shutdown(context.Background()))
 }
 
+// Records of directories that are too small are with the window's own hour, are
+// counted, and are all there.
+func TestRecordsOfSmallDirectoriesAreCounted(t *testing.T) {
+	r := newRig(t)
+	r.cfg.Flush.MaxAge = time.Second
+	r.cfg.Partition.Time, r.cfg.Partition.MinObjectRecords = timeEvent, 3
+	tel := componenttest.NewTelemetry()
+	set := metadatatest.NewSettings(tel)
+	set.ID = settings().ID
+	e := r.create(set)
+	require.NoError(t, e.Start(t.Context(), r.host))
+	now := noon()
+	require.NoError(t, e.ConsumeLogs(t.Context(), aged(now, "cart", 0, 2*time.Hour, 2*time.Hour, 2*time.Hour, 3*time.Hour, 4*time.Hour)))
+	r.awaitCommitted("a", 6)
+	dirs := r.dirs("a", partition.Logs)
+	late := partition.Place{Time: now.Add(-2 * time.Hour).UnixMicro(), Align: partition.AlignHour}.String()
+	assert.EqualValues(t, 3, dirs[strings.TrimSuffix(late, "/")])
+	assert.Len(t, dirs, 2)
+	r.await(func() bool {
+		// That of this hour is with its own, or the hour ended meanwhile.
+		return counter(t, tel, "refiled_records", attribute.String("exporter", "s3window/test"), attribute.String("signal", "logs"), attribute.String("cause", "small")) >= 2
+	})
+	r.shutdown(e)
+	require.NoError(t, tel.Shutdown(context.Background()))
+}
+
 // Spans and data points are filed alike.
 func TestEverySignalIsFiled(t *testing.T) {
 	r := newRig(t)
@@ -157,4 +186,91 @@ func TestLongestKey(t *testing.T) {
 	}
 	assert.LessOrEqual(t, longest, cfg.longestKey())
 	assert.InDelta(t, cfg.longestKey(), longest, 8, "and not much shorter")
+}
+
+// Late records and rare values, one in a hundred, do not make an object each
+// with what is set by default, however large windows are; those of small windows
+// keep directories that mean something.
+func TestFewRecordsDoNotShredAWindow(t *testing.T) {
+	for records, windows := range map[int]int{300: 12, 2000: 12, 100_000: 3} {
+		t.Run(fmt.Sprint(records), func(t *testing.T) {
+			hundredth := func(i int) bool { return i%100 == 50 }
+			for name, c := range map[string]struct {
+				partition PartitionConfig
+				record    func(r *rand.Rand, i int, lr plog.LogRecord)
+				whole     int // objects that a window has without them
+				rest      int // and one where those are that a level cannot name
+			}{
+				"late over six days": {
+					PartitionConfig{Time: timeEvent}, func(r *rand.Rand, i int, lr plog.LogRecord) {
+						at := noon()
+						if hundredth(i) {
+							at = at.Add(-time.Duration(r.IntN(144)) * time.Hour)
+						}
+						lr.SetTimestamp(pcommon.NewTimestampFromTime(at))
+					}, 1, 0,
+				},
+				"rare values": {
+					PartitionConfig{Time: timeReceived, By: []LevelConfig{{Attribute: "env", As: "env"}}}, func(r *rand.Rand, i int, lr plog.LogRecord) {
+						lr.Attributes().PutStr("env", "prod")
+						if hundredth(i) {
+							lr.Attributes().PutStr("env", fmt.Sprint("branch-", r.IntN(200)))
+						}
+					}, 1, 1,
+				},
+				"three services and rare values": {
+					PartitionConfig{Time: timeReceived, By: []LevelConfig{{Attribute: "service", As: "service"}}}, func(r *rand.Rand, i int, lr plog.LogRecord) {
+						lr.Attributes().PutStr("service", fmt.Sprint("s", i%3))
+						if hundredth(i) {
+							lr.Attributes().PutStr("service", fmt.Sprint("once-", r.IntN(200)))
+						}
+					}, 3, 1,
+				},
+			} {
+				t.Run(name, func(t *testing.T) {
+					objects := func(change func(*PartitionConfig)) (n int, small int64) {
+						p := createDefaultConfig().(*Config).Partition
+						p.Time, p.By = c.partition.Time, c.partition.By
+						change(&p)
+						r := rand.New(rand.NewPCG(1, 20))
+						for range windows {
+							plan := planOf(t, &p, records, func(i int, lr plog.LogRecord) { c.record(r, i, lr) })
+							n, small = n+plan.Len(), small+plan.Small
+						}
+						return n, small
+					}
+					n, small := objects(func(*PartitionConfig) {})
+					before, _ := objects(func(p *PartitionConfig) { p.MinObjectRecords = 1 })
+					t.Logf("%d windows of %d records: %d objects, %d without a least size; %d records are filed together", windows, records, n, before, small)
+					assert.Equal(t, windows*(c.whole+c.rest), n, "what is much has its own")
+					assert.LessOrEqual(t, n, 2*windows*c.whole)
+					assert.Positive(t, small, "they are counted")
+				})
+			}
+		})
+	}
+}
+
+// planOf deals out a window of n records.
+func planOf(t *testing.T, p *PartitionConfig, n int, record func(i int, lr plog.LogRecord)) *encode.Plan {
+	t.Helper()
+	spec := (&TenantSettings{Format: formatParquet, Parquet: ParquetConfig{Codec: "snappy"}}).spec(partition.Logs)
+	spec.Filing = p.filing()
+	e, err := encode.New(spec)
+	require.NoError(t, err)
+	var staged []encode.Staged
+	const call = 25_000
+	for from := 0; from < n; from += call {
+		ld := plog.NewLogs()
+		records := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+		for i := from; i < min(n, from+call); i++ {
+			record(i, records.AppendEmpty())
+		}
+		b, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+		require.NoError(t, err)
+		s, err := e.Stage([]encode.Entry{{Payload: b, ReceivedAt: noon().UnixMicro()}})
+		require.NoError(t, err)
+		staged = append(staged, s)
+	}
+	return e.Plan(partition.Place{Time: noon().UnixMicro(), Align: p.Align}, staged)
 }

@@ -49,7 +49,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		},
 		"crash point": {
 			func(r *rig) { r.t.Setenv(crashVariable, ":0") },
-			`read S3WINDOW_CRASH_AT (":0"): must be a point, or a point and how often it is passed, such as after_seal:3`,
+			`read S3WINDOW_CRASH_AT (":0"): must be the label of a step, or a label and how often it is passed, such as wal:seal:3`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -74,11 +74,11 @@ func TestCrashPoint(t *testing.T) {
 		passed []string
 		kills  int
 	}{
-		{"after_seal", []string{"after_upload"}, 0},
-		{"after_seal", []string{"after_seal"}, 1},
-		{"after_seal", []string{"after_seal", "after_seal"}, 1},
-		{"after_seal:2", []string{"after_seal"}, 0},
-		{"after_seal:2", []string{"after_seal", "mid_upload", "after_seal"}, 1},
+		{"wal:seal", []string{"window:upload"}, 0},
+		{"wal:seal", []string{"wal:seal"}, 1},
+		{"wal:seal", []string{"wal:seal", "wal:seal"}, 1},
+		{"wal:seal:2", []string{"wal:seal"}, 0},
+		{"wal:seal:2", []string{"wal:seal", "wal:seal done", "wal:seal"}, 1},
 		{"commit:put-manifest done", []string{"commit:put-manifest", "commit:put-manifest done"}, 1},
 		{"commit:put-manifest:1", []string{"commit:put-manifest"}, 1},
 	} {
@@ -90,9 +90,9 @@ func TestCrashPoint(t *testing.T) {
 		}
 		assert.Equal(t, c.kills, kills, "%q %v", c.value, c.passed)
 	}
-	for _, value := range []string{":1", "after_seal:0", "after_seal:-1"} {
+	for _, value := range []string{":1", "wal:seal:0", "wal:seal:-1"} {
 		_, err := newCrashPoint(value, nil)
-		assert.ErrorContains(t, err, "must be a point", "%q", value)
+		assert.ErrorContains(t, err, "must be the label of a step", "%q", value)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestStepsWithoutVariable(t *testing.T) {
 	pass, crashes, err := steps()
 	require.NoError(t, err)
 	assert.False(t, crashes)
-	pass("after_seal")
+	pass("wal:seal")
 }
 
 func TestStatusIsReportedOncePerChange(t *testing.T) {

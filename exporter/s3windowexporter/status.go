@@ -17,6 +17,7 @@ const (
 	bucketLeases               // leases that are kept in buckets
 	flushes                    // windows on their way to the bucket
 	appends                    // requests on their way into the queue
+	queueClock                 // the clock that stamps them
 	sources
 )
 

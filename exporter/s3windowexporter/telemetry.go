@@ -68,7 +68,7 @@ func (o *observer) Committed(c window.Committed) {
 	b.ExporterS3windowObjectBytes.Add(ctx, c.Bytes, of)
 	b.ExporterS3windowRawBytes.Add(ctx, c.RawBytes, of)
 	b.ExporterS3windowReplacedStrings.Add(ctx, c.Replaced, of)
-	for cause, n := range map[string]int64{"skew": c.Skewed, "prefixes": c.Refiled} {
+	for cause, n := range map[string]int64{"skew": c.Skewed, "prefixes": c.Refiled, "small": c.Small} {
 		if n > 0 {
 			b.ExporterS3windowRefiledRecords.Add(ctx, n, o.of(c.Tenant, c.Signal, attribute.String("cause", cause)))
 		}
@@ -163,7 +163,7 @@ func (o *observer) beginOfTenants(zero func(c metric.Int64Counter, more ...attri
 	for _, reason := range []flush.Reason{flush.Size, flush.Age, flush.Boundary, flush.Rotation, flush.Memory, flush.Shutdown} {
 		zero(b.ExporterS3windowWindows, attribute.String("reason", string(reason)))
 	}
-	for _, cause := range []string{"skew", "prefixes"} {
+	for _, cause := range []string{"skew", "prefixes", "small"} {
 		zero(b.ExporterS3windowRefiledRecords, attribute.String("cause", cause))
 	}
 	for _, step := range []sealed.Step{sealed.OpenLake, sealed.ReadHead, sealed.PutSeal, sealed.Encode, sealed.Upload, sealed.Commit} {
@@ -179,6 +179,12 @@ func (c *core) watch() error {
 	b, with := c.observer.builder, c.observer.with()
 	if err := b.RegisterExporterS3windowLagCallback(func(_ context.Context, o metric.Float64Observer) error {
 		o.Observe(c.lag().Seconds(), with)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := b.RegisterExporterS3windowClockAheadCallback(func(_ context.Context, o metric.Float64Observer) error {
+		o.Observe(c.queue.Ahead().Seconds(), with)
 		return nil
 	}); err != nil {
 		return err

@@ -30,7 +30,9 @@ func (c *Config) validatePartition() error {
 	}
 	errs = append(errs,
 		duration("partition::max_event_skew", p.MaxEventSkew, time.Hour, 10*365*24*time.Hour, "older records are filed under received time"),
-		within("partition::max_prefixes", p.MaxPrefixes, 1, encode.MaxPrefixes, "each directory of a window costs an object"))
+		within("partition::max_prefixes", p.MaxPrefixes, 1, encode.MaxPrefixes, "each directory of a window costs an object"),
+		within("partition::min_object_records", p.MinObjectRecords, 0, 1_000_000, "records of smaller directories are filed together"),
+		within("partition::min_object_kib", p.MinObjectKiB, 0, 1<<20, "records of smaller directories are filed together"))
 	if len(p.By) > encode.MaxLevels {
 		errs = append(errs, wrong("partition::by", len(p.By), fmt.Sprintf("at most %d levels", encode.MaxLevels), "each multiplies the number of objects"))
 	}

@@ -44,8 +44,8 @@ type Options struct {
 	Timeout time.Duration
 
 	// Step is called before and after each durable operation, on the goroutine
-	// that does the work. Tests crash there. Labels are "commit:<operation>"
-	// and "commit:<operation> done".
+	// that does the work, with "commit:<operation>" and "commit:<operation>
+	// done". Crash drills kill the process there.
 	Step func(label string)
 
 	// Failed is told of operations on the head and its lease that failed and

@@ -14,6 +14,7 @@ import (
 type (
 	Filing = route.Rule
 	Level  = route.Level
+	Least  = route.Least
 )
 
 // Bounds of a Filing.
@@ -31,7 +32,7 @@ type filed struct {
 	items  int
 
 	carried []byte // the entries, compressed; nil if they are encoded
-	raw     int64  // their size
+	raw     int64  // the size of the entries
 }
 
 // What is encoded at once. Less is carried and joined with what other calls
@@ -63,7 +64,7 @@ func (e *Encoder) file(d route.Dealt) (out Staged, err error) {
 		if err != nil {
 			return Staged{}, err
 		}
-		out.filed = append(out.filed, filed{Place: p.Place, staged: s, items: s.Rows})
+		out.filed = append(out.filed, filed{Place: p.Place, staged: s, items: s.Rows, raw: p.Bytes})
 		out.add(s)
 		out.Bytes += s.Bytes
 	}

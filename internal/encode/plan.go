@@ -19,8 +19,9 @@ type Plan struct {
 	places  []placed
 
 	// Refiled counts the records that were to have another place, and had to go
-	// to the window's own because of their number of places.
-	Refiled int64
+	// to the window's own because of their number of places. Small counts those
+	// that had to because their place would have had too few.
+	Refiled, Small int64
 }
 
 // placed is what a place gets, in order.
@@ -29,6 +30,7 @@ type placed struct {
 	period int64
 	filed  []*filed
 	items  int64
+	raw    int64
 }
 
 // Plan deals the rows of a window, in the order staged, out to places. own is
@@ -66,8 +68,10 @@ func (e *Encoder) Plan(own partition.Place, staged []Staged) *Plan {
 			}
 			byPlace[at].filed = append(byPlace[at].filed, f)
 			byPlace[at].items += int64(f.items)
+			byPlace[at].raw += f.raw
 		}
 	}
+	p.Small = gather(byPlace, rule, own)
 	p.Refiled += merge(byPlace, rule, own)
 	for _, at := range byPlace {
 		p.places = append(p.places, *at)
@@ -106,16 +110,23 @@ func merge(places map[route.Place]*placed, rule *route.Rule, own partition.Place
 		if to == at {
 			continue
 		}
-		if places[to] == nil {
-			places[to] = &placed{Place: partition.Place{Time: own.Time, Align: own.Align, Levels: to.Levels}, period: to.Period}
-		}
-		from := places[at]
-		delete(places, at)
-		places[to].filed = append(places[to].filed, from.filed...)
-		places[to].items += from.items
-		moved += from.items
+		moved += move(places, at, to, own)
 	}
 	return moved
+}
+
+// move joins a place to another one of the window's own time, which is made if
+// there is none, and says how many records that are.
+func move(places map[route.Place]*placed, at, to route.Place, own partition.Place) int64 {
+	if places[to] == nil {
+		places[to] = &placed{Place: partition.Place{Time: own.Time, Align: own.Align, Levels: to.Levels}, period: to.Period}
+	}
+	from := places[at]
+	delete(places, at)
+	places[to].filed = append(places[to].filed, from.filed...)
+	places[to].items += from.items
+	places[to].raw += from.raw
+	return from.items
 }
 
 // Len is how many places have objects.

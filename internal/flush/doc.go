@@ -16,7 +16,9 @@
 // Time is the queue's safe time: the stamp below which no record can still
 // arrive. It is the time of the backlog while a backlog is read. Age does not
 // seal while the reader is behind by more than MaxAge: the records are late
-// already, and small windows would only make them later.
+// already, and small windows would only make them later. Nor does it while the
+// windows before it are on their way, or the pool has as many as it takes:
+// windows that wait may as well grow.
 //
 // A window that an earlier process sealed is rebuilt within the bounds it was
 // sealed with. No rule but these bounds ends it.

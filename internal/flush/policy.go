@@ -17,8 +17,11 @@ type Due[K comparable] struct {
 // asking each of them. It is not safe for concurrent use.
 type Policy[K comparable] struct {
 	byKey map[K]*entry[K]
+	// A window that is not rebuilt stands in one of the first four.
 	ages  queue[K] // by the stamp at which they are MaxAge old
 	late  queue[K] // older than that while the reader is behind, the largest MaxAge first
+	ripe  queue[K] // older than that while the pool has no room, the oldest first
+	waits queue[K] // for windows before them
 	ends  queue[K] // by the stamp at which they end whatever their age
 	first uint64   // no open window began in an earlier segment
 	due   []Due[K]
@@ -34,6 +37,8 @@ type entry[K comparable] struct {
 const (
 	inAges = iota
 	inLate
+	inRipe
+	inWaits
 	inEnds
 	places
 )
@@ -47,6 +52,8 @@ func NewPolicy[K comparable]() *Policy[K] {
 	p.late = queue[K]{place: inLate, less: func(a, b *Window) int {
 		return cmp.Or(cmp.Compare(b.Limits.MaxAge, a.Limits.MaxAge), older(a, b))
 	}}
+	p.ripe = queue[K]{place: inRipe, less: p.ages.less}
+	p.waits = queue[K]{place: inWaits, less: older}
 	p.ends = queue[K]{place: inEnds, less: func(a, b *Window) int {
 		return cmp.Or(cmp.Compare(a.endsAt(), b.endsAt()), older(a, b))
 	}}
@@ -55,9 +62,9 @@ func NewPolicy[K comparable]() *Policy[K] {
 
 // Add takes w in under key, which has no window yet. The policy reads w from
 // then on whenever it is asked; First, Until, Limits and Rebuilt must not
-// change.
+// change, and Waits only by Wait.
 func (p *Policy[K]) Add(key K, w *Window) {
-	e := &entry[K]{key: key, window: w, places: [places]int{-1, -1, -1}}
+	e := &entry[K]{key: key, window: w, places: [places]int{-1, -1, -1, -1, -1}}
 	if len(p.byKey) == 0 {
 		p.first = w.First.Segment
 	}
@@ -67,8 +74,39 @@ func (p *Policy[K]) Add(key K, w *Window) {
 	}
 	if w.Rebuilt == nil {
 		p.first = min(p.first, w.First.Segment)
-		p.ages.add(e)
+		p.stand(e)
 	}
+}
+
+// stand puts a window that is not rebuilt where it waits to be named.
+func (p *Policy[K]) stand(e *entry[K]) {
+	if e.window.Waits {
+		p.waits.add(e)
+		return
+	}
+	p.ages.add(e)
+}
+
+// Wait says whether windows of the partition before the one under key are on
+// their way. A key without a window is no error.
+func (p *Policy[K]) Wait(key K, on bool) {
+	e, ok := p.byKey[key]
+	if !ok || e.window.Waits == on {
+		return
+	}
+	e.window.Waits = on
+	if e.window.Rebuilt != nil {
+		return
+	}
+	for _, q := range p.queues() {
+		q.remove(e)
+	}
+	p.stand(e)
+}
+
+// queues are those of which a window that is not rebuilt stands in one.
+func (p *Policy[K]) queues() [inEnds]*queue[K] {
+	return [inEnds]*queue[K]{&p.ages, &p.late, &p.ripe, &p.waits}
 }
 
 // Remove forgets the window under key: it was sealed, or is no longer open. A
@@ -79,10 +117,14 @@ func (p *Policy[K]) Remove(key K) {
 		return
 	}
 	delete(p.byKey, key)
-	for _, q := range []*queue[K]{&p.ages, &p.late, &p.ends} {
+	for _, q := range p.queues() {
 		q.remove(e)
 	}
+	p.ends.remove(e)
 }
+
+// Ripe says that windows are MaxAge old and were not named for want of room.
+func (p *Policy[K]) Ripe() bool { return len(p.ripe.entries) > 0 }
 
 // Len is the number of open windows.
 func (p *Policy[K]) Len() int { return len(p.byKey) }
@@ -134,25 +176,33 @@ func (p *Policy[K]) end(c Clock) {
 	}
 }
 
-// age names the windows that are too old, unless the reader is behind.
+// age names the windows that are too old, unless the reader is behind, and no
+// more than the pool has room for: what is due longest first.
 func (p *Policy[K]) age(c Clock) {
 	for e := p.ages.top(); e != nil && e.window.agedAt() <= c.Safe.Time; e = p.ages.top() {
 		p.ages.remove(e)
 		p.late.add(e)
 	}
-	var named []*entry[K]
 	for e := p.late.top(); e != nil && !c.behind(e.window.Limits.MaxAge); e = p.late.top() {
 		p.late.remove(e)
-		named = append(named, e)
+		p.ripe.add(e)
 	}
-	slices.SortFunc(named, func(a, b *entry[K]) int {
-		return cmp.Or(cmp.Compare(a.window.agedAt(), b.window.agedAt()), older(a.window, b.window))
-	})
+	var named, back []*entry[K]
+	for e := p.ripe.top(); e != nil && len(named) < c.Room; e = p.ripe.top() {
+		p.ripe.remove(e)
+		switch reason, ok := e.window.Due(c); {
+		case ok && reason == Age:
+			named = append(named, e)
+		default: // the reader fell behind since, time went back, or another rule named it
+			back = append(back, e)
+		}
+	}
+	for _, e := range back {
+		p.ages.add(e)
+	}
 	for _, e := range named {
 		p.ages.add(e) // until it is removed
-		if reason, ok := e.window.Due(c); ok && reason == Age {
-			p.due = append(p.due, Due[K]{e.key, Age})
-		}
+		p.due = append(p.due, Due[K]{e.key, Age})
 	}
 }
 
@@ -197,7 +247,7 @@ func (p *Policy[K]) AtShutdown(now int64, all bool) []Due[K] {
 // nothing but what the policy was told.
 func (p *Policy[K]) new() iter.Seq[*entry[K]] {
 	return func(yield func(*entry[K]) bool) {
-		for _, q := range []*queue[K]{&p.ages, &p.late} {
+		for _, q := range p.queues() {
 			for _, e := range q.entries {
 				if !yield(e) {
 					return

@@ -34,10 +34,10 @@ func TestAdvance(t *testing.T) {
 		"rotation has no other gate":   {upToDate(3*minute, 2), []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
 		"rotation before age":          {upToDate(100*minute, 3), []Due[string]{{"old", Rotation}, {"mid", Rotation}, {"young", Rotation}}},
 		"time that goes back":          {upToDate(-100*minute, 0), nil},
-		"the reader is behind":         {Clock{at(8*minute, 1), 14 * minute}, nil},
-		"the reader is hardly behind":  {Clock{at(8*minute, 1), 13 * minute}, []Due[string]{{"old", Age}, {"mid", Age}}},
-		"rotation, the reader behind":  {Clock{at(8*minute, 2), 99 * minute}, []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
-		"an end, the reader behind":    {Clock{at(20*minute, 0), 99 * minute}, []Due[string]{{"hour", Boundary}, {"again", Size}}},
+		"the reader is behind":         {Clock{Safe: at(8*minute, 1), Now: 14 * minute, Room: many}, nil},
+		"the reader is hardly behind":  {Clock{Safe: at(8*minute, 1), Now: 13 * minute, Room: many}, []Due[string]{{"old", Age}, {"mid", Age}}},
+		"rotation, the reader behind":  {Clock{Safe: at(8*minute, 2), Now: 99 * minute, Room: many}, []Due[string]{{"old", Rotation}, {"mid", Rotation}}},
+		"an end, the reader behind":    {Clock{Safe: at(20*minute, 0), Now: 99 * minute, Room: many}, []Due[string]{{"hour", Boundary}, {"again", Size}}},
 		"an end before one is too old": {upToDate(20*minute, 0), []Due[string]{{"hour", Boundary}, {"again", Size}, {"old", Age}, {"mid", Age}, {"young", Age}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,13 +70,58 @@ func TestAgeWhileTheReaderCatchesUp(t *testing.T) {
 		w.Limits.MaxAge = age
 		p.Add(name, w)
 	}
-	assert.Empty(t, p.Advance(Clock{at(20*minute, 1), 50 * minute}))
-	assert.Equal(t, []Due[string]{{"quarter", Age}}, p.Advance(Clock{at(35*minute, 1), 50 * minute}))
+	assert.Empty(t, p.Advance(Clock{Safe: at(20*minute, 1), Now: 50 * minute, Room: many}))
+	assert.Equal(t, []Due[string]{{"quarter", Age}}, p.Advance(Clock{Safe: at(35*minute, 1), Now: 50 * minute, Room: many}))
 	p.Remove("quarter")
-	assert.Empty(t, p.Advance(Clock{at(48*minute, 1), 50 * minute}))
-	assert.Equal(t, []Due[string]{{"minute", Age}}, p.Advance(Clock{at(49*minute, 1), 50 * minute}))
+	assert.Empty(t, p.Advance(Clock{Safe: at(48*minute, 1), Now: 50 * minute, Room: many}))
+	assert.Equal(t, []Due[string]{{"minute", Age}}, p.Advance(Clock{Safe: at(49*minute, 1), Now: 50 * minute, Room: many}))
 	p.Remove("minute")
-	assert.Equal(t, []Due[string]{{"hours", Rotation}}, p.Advance(Clock{at(50*minute, 2), 50 * minute}))
+	assert.Equal(t, []Due[string]{{"hours", Rotation}}, p.Advance(Clock{Safe: at(50*minute, 2), Now: 50 * minute, Room: many}))
+}
+
+// TestRoomOfThePool has more windows due than the pool takes: what is due
+// longest comes first, and the others are not forgotten. Only age asks for room.
+func TestRoomOfThePool(t *testing.T) {
+	p := NewPolicy[string]()
+	for name, age := range map[string]time.Duration{"second": 2 * time.Minute, "third": 3 * time.Minute, "first": time.Minute} {
+		w := began(0, 1)
+		w.Limits.MaxAge = age
+		p.Add(name, w)
+	}
+	now := func(t int64, room int) Clock { return Clock{Safe: at(t, 1), Now: t, Room: room} }
+	assert.Empty(t, p.Advance(now(9*minute, 0)))
+	assert.True(t, p.Ripe())
+	assert.Equal(t, []Due[string]{{"first", Age}}, p.Advance(now(9*minute, 1)))
+	p.Remove("first")
+	assert.Equal(t, []Due[string]{{"second", Age}, {"third", Age}}, p.Advance(now(9*minute, 2)))
+	p.Remove("second")
+	assert.Empty(t, p.Advance(Clock{Safe: at(9*minute, 1), Now: 99 * minute, Room: many}), "the reader fell behind meanwhile")
+	assert.Equal(t, []Due[string]{{"third", Rotation}}, p.Advance(Clock{Safe: at(9*minute, 2), Now: 9 * minute}))
+}
+
+// TestWindowsThatWait has a window whose partition has another one on its way:
+// it is not named for its age until that is over, but for everything else.
+func TestWindowsThatWait(t *testing.T) {
+	w := began(0, 1)
+	p := policy(map[string]*Window{"w": w})
+	p.Wait("w", true)
+	p.Wait("unknown", true)
+	assert.Empty(t, p.Advance(upToDate(9*minute, 1)))
+	assert.Equal(t, []Due[string]{{"w", Rotation}}, p.Advance(upToDate(9*minute, 2)))
+	assert.Len(t, p.Largest(1, func(string) bool { return true }), 1)
+	assert.Len(t, p.AtShutdown(9*minute, false), 1)
+	p.Wait("w", false)
+	p.Wait("w", false)
+	assert.Equal(t, []Due[string]{{"w", Age}}, p.Advance(upToDate(9*minute, 1)))
+	w.Until = 10 * minute
+	p.Remove("w")
+	p.Add("w", w)
+	p.Wait("w", true)
+	assert.Equal(t, []Due[string]{{"w", Boundary}}, p.Advance(upToDate(10*minute, 1)))
+	p.Remove("w")
+	p.Wait("w", false)
+	assert.Zero(t, p.Len())
+	assert.Empty(t, p.Advance(upToDate(99*minute, 9)))
 }
 
 func TestLargest(t *testing.T) {
@@ -96,7 +141,7 @@ func TestLargest(t *testing.T) {
 			ws := map[string]*Window{"a": began(2, 0), "b": began(1, 0), "c": began(0, 0), "r": window(rebuilt)}
 			ws["a"].Held, ws["b"].Held, ws["c"].Held, ws["r"].Held = 5, 9, 9, 999
 			p := policy(ws)
-			p.Advance(Clock{at(10*minute, 0), hour}) // they are late: that changes nothing
+			p.Advance(Clock{Safe: at(10*minute, 0), Now: hour, Room: many}) // they are late: that changes nothing
 			var got []string
 			for _, d := range p.Largest(c.need, func(k string) bool { return k != c.not }) {
 				assert.Equal(t, Memory, d.Reason)
@@ -124,7 +169,7 @@ func TestPolicyAgainstTheRules(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	p := NewPolicy[int]()
 	open := map[int]*Window{}
-	c := Clock{}
+	c := Clock{Room: many}
 	named := map[Reason]int{}
 	for range 50000 {
 		c.Safe.Time += r.Int64N(10)
@@ -146,19 +191,40 @@ func TestPolicyAgainstTheRules(t *testing.T) {
 			open[k] = w
 			p.Add(k, w)
 		}
+		if k := r.IntN(100); open[k] != nil {
+			p.Wait(k, r.IntN(3) == 0)
+		}
 		want := map[int]Reason{}
+		var aged []int64 // when they became so
 		for k, w := range open {
-			if reason, due := w.Due(c); due {
+			reason, due := w.Due(c)
+			switch {
+			case due && reason == Age && w.Rebuilt == nil:
+				aged = append(aged, w.agedAt())
+			case due:
 				want[k] = reason
 			}
 		}
+		slices.Sort(aged)
+		c.Room = []int{many, 3, 1, 0}[r.IntN(4)]
+		room := min(c.Room, len(aged))
 		got := map[int]Reason{}
+		var seen []int64
 		for _, d := range p.Advance(c) {
 			require.NotContains(t, got, d.Key, "each once")
-			got[d.Key] = d.Reason
 			named[d.Reason]++
+			if d.Reason == Age && open[d.Key].Rebuilt == nil {
+				seen = append(seen, open[d.Key].agedAt())
+				p.Remove(d.Key)
+				delete(open, d.Key)
+				continue
+			}
+			got[d.Key] = d.Reason
 		}
 		require.Equal(t, want, got)
+		require.Equal(t, append([]int64{}, aged[:room]...), append([]int64{}, seen...), "what is due longest first")
+		require.False(t, p.Ripe() && room < c.Room)
+		c.Room = many
 		for k := range got {
 			p.Remove(k)
 			delete(open, k)

@@ -41,6 +41,7 @@ type Point struct {
 type Clock struct {
 	Safe Point // no record that is still to be read lies before it
 	Now  int64 // the queue's own clock: Safe.Time, unless the reader is behind
+	Room int   // windows that the pool takes: age seals no more
 }
 
 func (c Clock) behind(age time.Duration) bool { return c.Now-c.Safe.Time > age.Microseconds() }
@@ -59,6 +60,9 @@ type Window struct {
 	Held     int64   // memory that it holds, bytes
 	Raw      int64   // size of its records as they came, bytes
 	Rebuilt  *Bounds // the bounds that an earlier process sealed it with; nil for a new window
+	// Waits says that windows of its partition before it are not in the bucket
+	// yet. It could not be committed before them, so age does not seal it.
+	Waits bool
 }
 
 // Bounds are those of a window that was sealed before: its records have stamps
@@ -75,9 +79,9 @@ type Next struct {
 	Sealed bool // it belongs to a window that an earlier process sealed
 }
 
-// Before returns why w ends before next; false if next may join it. now is the
-// queue's clock.
-func (w *Window) Before(next Next, now int64) (Reason, bool) {
+// Before returns why w ends before next; false if next may join it. Of c the
+// safe point is not asked: it is that of next.
+func (w *Window) Before(next Next, c Clock) (Reason, bool) {
 	if b := w.Rebuilt; b != nil {
 		inside := next.Writer == w.Writer && b.Start <= next.Time && next.Time < b.End
 		return b.Reason, !inside
@@ -85,12 +89,13 @@ func (w *Window) Before(next Next, now int64) (Reason, bool) {
 	if next.Time == w.Last && next.Writer == w.Writer {
 		return "", false // a window is cut only between stamps
 	}
+	c.Safe = next.Point
 	switch {
 	case next.Writer != w.Writer, next.Time >= w.Until, next.Sealed:
 		return Boundary, true
 	case next.Segment > w.First.Segment:
 		return Rotation, true
-	case w.aged(Clock{Safe: next.Point, Now: now}):
+	case c.Room > 0 && w.aged(c):
 		return Age, true
 	case w.Full():
 		return Size, true
@@ -110,13 +115,15 @@ func (w *Window) Due(c Clock) (Reason, bool) {
 		return Rotation, true
 	case c.Safe.Time >= w.Until:
 		return Boundary, true
-	case w.aged(c):
+	case c.Room > 0 && w.aged(c):
 		return Age, true
 	}
 	return "", false
 }
 
-func (w *Window) aged(c Clock) bool { return c.Safe.Time >= w.agedAt() && !c.behind(w.Limits.MaxAge) }
+func (w *Window) aged(c Clock) bool {
+	return c.Safe.Time >= w.agedAt() && !w.Waits && !c.behind(w.Limits.MaxAge)
+}
 
 // agedAt is the stamp at which the oldest record is MaxAge old.
 func (w *Window) agedAt() int64 { return w.First.Time + w.Limits.MaxAge.Microseconds() }

@@ -11,6 +11,7 @@ const (
 	second = int64(time.Second / time.Microsecond)
 	minute = 60 * second
 	hour   = 60 * minute
+	many   = 1 << 30
 )
 
 func limits(size int64, age time.Duration) Limits { return Limits{TargetSize: size, MaxAge: age} }
@@ -18,7 +19,7 @@ func limits(size int64, age time.Duration) Limits { return Limits{TargetSize: si
 func at(t int64, segment uint64) Point { return Point{Time: t, Segment: segment} }
 
 // upToDate is the clock of a reader that has read everything.
-func upToDate(t int64, segment uint64) Clock { return Clock{Safe: at(t, segment), Now: t} }
+func upToDate(t int64, segment uint64) Clock { return Clock{Safe: at(t, segment), Now: t, Room: many} }
 
 // window began a minute into the first hour, and its last record came a minute later.
 func window(change ...func(*Window)) *Window {
@@ -31,6 +32,8 @@ func window(change ...func(*Window)) *Window {
 	}
 	return w
 }
+
+func waits(w *Window) { w.Waits = true }
 
 func rebuilt(w *Window) { w.Rebuilt = &Bounds{Start: minute, End: 10 * minute, Reason: Size} }
 
@@ -57,6 +60,9 @@ func TestBefore(t *testing.T) {
 		"age, inclusive":                 {window(), Next{Writer: "w", Point: at(6*minute, 3)}, 6 * minute, Age, true},
 		"just before the age":            {window(), Next{Writer: "w", Point: at(6*minute-1, 3)}, 6 * minute, "", false},
 		"age, the reader a little late":  {window(), Next{Writer: "w", Point: at(6*minute, 3)}, 11 * minute, Age, true},
+		"age, one before it waits":       {window(waits), Next{Writer: "w", Point: at(6*minute, 3)}, 6 * minute, "", false},
+		"size, one before it waits":      {window(waits, big), Next{Writer: "w", Point: at(6*minute, 3)}, 6 * minute, Size, true},
+		"hour, one before it waits":      {window(waits), Next{Writer: "w", Point: at(hour, 3)}, hour, Boundary, true},
 		"age, the reader behind":         {window(), Next{Writer: "w", Point: at(6*minute, 3)}, 11*minute + 1, "", false},
 		"size, the reader behind":        {window(big), Next{Writer: "w", Point: at(6*minute, 3)}, hour, Size, true},
 		"hour, the reader behind":        {window(), Next{Writer: "w", Point: at(hour, 3)}, 9 * hour, Boundary, true},
@@ -65,7 +71,7 @@ func TestBefore(t *testing.T) {
 		"rebuilt, another writer":        {window(rebuilt), Next{Writer: "x", Point: at(3*minute, 3)}, hour, Size, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reason, ends := c.w.Before(c.next, c.now)
+			reason, ends := c.w.Before(c.next, Clock{Now: c.now, Room: 1})
 			assert.Equal(t, c.ends, ends)
 			if ends {
 				assert.Equal(t, c.want, reason)
@@ -82,13 +88,16 @@ func TestDue(t *testing.T) {
 	}{
 		"nothing":                   {window(), upToDate(6*minute-1, 3), ""},
 		"age, inclusive":            {window(), upToDate(6*minute, 3), Age},
-		"age, the reader behind":    {window(), Clock{at(7*minute, 3), 12*minute + 1}, ""},
-		"age, hardly behind":        {window(), Clock{at(7*minute, 3), 12 * minute}, Age},
+		"age, the reader behind":    {window(), Clock{Safe: at(7*minute, 3), Now: 12*minute + 1, Room: many}, ""},
+		"age, one before it waits":  {window(waits), upToDate(7*minute, 3), ""},
+		"age, the pool has no room": {window(), Clock{Safe: at(7*minute, 3), Now: 7 * minute}, ""},
+		"hour, no room":             {window(), Clock{Safe: at(hour, 3), Now: hour}, Boundary},
+		"age, hardly behind":        {window(), Clock{Safe: at(7*minute, 3), Now: 12 * minute, Room: many}, Age},
 		"segment":                   {window(), upToDate(2*minute, 4), Rotation},
 		"segment before age":        {window(), upToDate(6*minute, 4), Rotation},
 		"hour":                      {window(func(w *Window) { w.Limits.MaxAge = 2 * time.Hour }), upToDate(hour, 3), Boundary},
 		"just before the hour":      {window(func(w *Window) { w.Limits.MaxAge = 2 * time.Hour }), upToDate(hour-1, 3), ""},
-		"hour, the reader behind":   {window(), Clock{at(hour, 3), 9 * hour}, Boundary},
+		"hour, the reader behind":   {window(), Clock{Safe: at(hour, 3), Now: 9 * hour, Room: many}, Boundary},
 		"no hour":                   {window(func(w *Window) { w.Until, w.Limits.MaxAge = Never, 24*time.Hour }), upToDate(9*hour, 3), ""},
 		"rebuilt, before its end":   {window(rebuilt), upToDate(10*minute-1, 9), ""},
 		"rebuilt, at its end":       {window(rebuilt), upToDate(10*minute, 3), Size},

@@ -36,8 +36,9 @@ type Lake struct {
 // Option changes a Lake at New.
 type Option func(*Lake)
 
-// WithStep has f called at every labelled point of an upload, on the goroutine
-// that does the work. Tests crash there.
+// WithStep has f called before every write but that of a manifest, with
+// "lake:<operation>", and once an object is durable, with "lake:put-object done";
+// on the goroutine that does the work. Crash drills kill the process there.
 func WithStep(f func(label string)) Option { return func(l *Lake) { l.step = f } }
 
 // WithReaders bounds how many manifests are read at once; 16 by default.

@@ -54,7 +54,6 @@ func (l *Lake) PutManifest(ctx context.Context, id partition.ID, m Manifest) (st
 	key := partition.ManifestKey(l.ref.Prefix, id, m.K)
 	body := NewBody("application/json", b)
 	sum := hex.EncodeToString(body.SHA256[:])
-	l.step("lake:put-manifest")
 	err = l.bucket.PutIfAbsent(ctx, key, body)
 	if err == nil {
 		return sum, nil

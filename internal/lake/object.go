@@ -51,7 +51,7 @@ func (l *Lake) PutObject(ctx context.Context, key string, body Body, meta Object
 	err := l.bucket.PutIfAbsent(ctx, key, body)
 	for range replaceAttempts {
 		if err == nil {
-			l.step("mid_upload")
+			l.step("lake:put-object done")
 			return meta.object(key, body), nil
 		}
 		l.step("lake:read-back-object")

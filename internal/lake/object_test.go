@@ -223,7 +223,7 @@ func TestPutObjectSteps(t *testing.T) {
 	l := lake.New(m, lake.Ref{}, lake.WithStep(func(s string) { steps = append(steps, s) }))
 	m.Set(key, []byte("torn"))
 	mustPut(t, l, ours(), meta())
-	require.Equal(t, []string{"lake:put-object", "lake:read-back-object", "lake:replace-object", "mid_upload"}, steps)
+	require.Equal(t, []string{"lake:put-object", "lake:read-back-object", "lake:replace-object", "lake:put-object done"}, steps)
 }
 
 func TestQuarantine(t *testing.T) {

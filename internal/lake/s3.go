@@ -37,8 +37,8 @@ type S3Options struct {
 	// PartSize is the size of a part; 0 = 16 MiB, and never below 5 MiB. It
 	// grows where an object would have more than 10,000 parts.
 	PartSize int64
-	// Step is called between the parts of an upload, with "mid_upload"; it may
-	// be nil.
+	// Step is called between the parts of an upload, with "lake:put-part done";
+	// it may be nil. Crash drills kill the process there.
 	Step func(label string)
 }
 

@@ -133,7 +133,7 @@ func TestPartsOfADeadProcessAreFreed(t *testing.T) {
 	require.Equal(t, 2, uploads(t, client, c.Bucket))
 	require.NoError(t, lake.NewS3(client, o).PutIfAbsent(t.Context(), key, bigBody()))
 	require.Equal(t, 1, uploads(t, client, c.Bucket), "the upload of the other key stays")
-	require.Equal(t, []string{"mid_upload", "mid_upload"}, steps)
+	require.Equal(t, []string{"lake:put-part done", "lake:put-part done"}, steps)
 }
 
 // A put whose time is over ends at once and frees its parts, although its

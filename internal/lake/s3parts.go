@@ -157,7 +157,7 @@ func (b *S3) uploadParts(ctx context.Context, key string, u *upload, body Body) 
 			}
 			u.parts[i], u.answers[i] = completedPart(i+1, out), s3client.PartAnswer(out)
 			if left.Add(-1) > 0 {
-				b.o.Step("mid_upload")
+				b.o.Step("lake:put-part done")
 			}
 			return nil
 		})

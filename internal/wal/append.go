@@ -43,6 +43,10 @@ func (w *WAL) Append(ctx context.Context, recs ...Record) error {
 	return w.submit(ctx, newRequest(recs, weights))
 }
 
+// Wait says whether Append waits for room from now on, as Options.BlockOnOverflow
+// does at the start. Turned off it also refuses those who wait, with ErrFull.
+func (w *WAL) Wait(on bool) { w.room.wait(on) }
+
 // submit hands a request to the committer and awaits its outcome.
 func (w *WAL) submit(ctx context.Context, req *request) error {
 	if err := w.enqueue(req); err != nil {

@@ -2,6 +2,10 @@ package wal
 
 import "time"
 
+// FarAhead is how far the queue's clock may be ahead of the wall clock before
+// somebody has to know.
+const FarAhead = time.Minute
+
 // clock gives the WAL's time in microseconds since the epoch. It follows the
 // wall clock forward, and the monotonic clock where the wall clock stands
 // behind or steps back. It never goes backwards, and no stamp is given twice.
@@ -41,9 +45,11 @@ func (c *clock) push() int64 {
 	return t
 }
 
-// behind says by how much the wall clock is behind the WAL's.
-func (c *clock) behind() time.Duration {
-	return time.Duration(c.last-time.Now().UnixMicro()) * time.Microsecond
+// ahead says by how much the WAL's clock is ahead of the wall clock; it is never
+// behind.
+func (c *clock) ahead() time.Duration {
+	at := c.now()
+	return time.Duration(max(0, at-time.Now().UnixMicro())) * time.Microsecond
 }
 
 // segment is the run of entries that is being appended to.

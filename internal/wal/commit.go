@@ -97,14 +97,14 @@ func (w *WAL) step() {
 	}
 	w.sealStepLocked(s)
 	w.mu.Unlock()
-	w.faults(s, "")
+	w.label(s, "")
 	begin := time.Now()
 	if err := w.client.Batch(w.ctx, w.operations(s)...); err != nil {
 		w.failed(s, err)
 		return
 	}
 	w.pace.last, w.pace.took = len(s.reqs), time.Since(begin)
-	w.faults(s, ":done")
+	w.label(s, " done")
 	w.settle(s)
 }
 
@@ -160,9 +160,12 @@ func (w *WAL) takeRequestsLocked(s *step) {
 
 // complainLocked says once that the wall clock is far behind.
 func (w *WAL) complainLocked() {
-	if by := w.clock.behind(); by > farBehind && !w.behind {
+	if w.behind {
+		return
+	}
+	if by := w.clock.ahead(); by > FarAhead {
 		w.behind = true
-		w.opts.Logger.Error("Wall clock is far behind the last stamp of the queue: stamps go on from the last one",
+		w.opts.Logger.Error("Wall clock is far behind the last stamp of the queue: stamps go on from the last one until a start finds the queue empty",
 			zap.Duration("behind", by))
 	}
 }

@@ -85,8 +85,9 @@ type Options struct {
 	WriterInfo []byte
 	// OnDamage is told of damage, in the goroutine that found it. It must not block.
 	OnDamage func(Damage)
-	// Fault is called at every labelled step. Tests and crash drills use it.
-	Fault  func(label string)
+	// Step is called before and after every write, with "wal:<operation>" and
+	// "wal:<operation> done". Crash drills kill the process there.
+	Step   func(label string)
 	Logger *zap.Logger
 }
 
@@ -103,8 +104,8 @@ func (o Options) withDefaults() Options {
 	if o.OnDamage == nil {
 		o.OnDamage = func(Damage) {}
 	}
-	if o.Fault == nil {
-		o.Fault = func(string) {}
+	if o.Step == nil {
+		o.Step = func(string) {}
 	}
 	if o.Logger == nil {
 		o.Logger = zap.NewNop()

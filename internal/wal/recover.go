@@ -80,8 +80,7 @@ func (r *recovery) adopt() {
 	w.backlog = r.backlog.found
 	m := &r.mark
 	w.nextSeq = max(m.seqs.next, r.maxSeq+1, 1)
-	w.clock = newClock(max(m.stamp, r.stamp))
-	w.complainLocked()
+	w.clock = r.clock()
 	w.segment = segment{id: max(m.segment, r.segment) + 1}
 	w.seals.next = max(w.seals.next, m.seals.next)
 	w.seals.settle()
@@ -98,6 +97,26 @@ func (r *recovery) adopt() {
 	}
 	w.opts.Logger.Info("Queue opened", zap.Int64("entries", w.index.entries), zap.Int64("bytes", w.index.weights.bytes),
 		zap.Int("seals", len(w.seals.records)), zap.String("writer", w.writers.own.id))
+}
+
+// clock goes on behind every stamp that was found. Where nothing is owed any
+// more, one that is far ahead of the wall clock is given up: a writer's stamps
+// are compared with its own only, and this open has a writer of its own.
+func (r *recovery) clock() clock {
+	w := r.w
+	c := newClock(max(r.mark.stamp, r.stamp))
+	by := c.ahead()
+	switch {
+	case by <= FarAhead:
+		return c
+	case w.index.entries > 0 || len(w.seals.records) > 0:
+		w.clock = c
+		w.complainLocked()
+		return c
+	}
+	w.opts.Logger.Warn("Stamps of the queue were far ahead of the wall clock: since nothing is owed they begin with the wall clock again",
+		zap.Duration("ahead", by))
+	return newClock(0)
 }
 
 // deleteOrphans removes spacers that a storage without transactions left.

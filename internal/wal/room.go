@@ -94,6 +94,21 @@ func (r *room) grantLocked() {
 	}
 }
 
+// wait says whether whoever finds no room waits. Turned off it refuses those who
+// do with ErrFull.
+func (r *room) wait(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.block = on
+	if on {
+		return
+	}
+	for _, w := range r.waiters {
+		w.ready <- ErrFull
+	}
+	r.waiters = nil
+}
+
 // close wakes whoever waits with ErrClosed.
 func (r *room) close() {
 	r.mu.Lock()

@@ -1,6 +1,9 @@
 package wal
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // Safe is how far the queue has been read, on its own clock.
 type Safe struct {
@@ -44,6 +47,14 @@ func (w *WAL) Now() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.clock.now()
+}
+
+// Ahead is by how much the queue's clock is ahead of the wall clock. It is more
+// than a moment where the wall clock was wrong once, or is now.
+func (w *WAL) Ahead() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock.ahead()
 }
 
 // Stats is a snapshot for metrics.

@@ -170,19 +170,16 @@ func (w *WAL) takeDiscardsLocked(s *step) {
 	}
 }
 
-// faults calls the crash hook for every kind of change in the step.
-func (w *WAL) faults(s *step, suffix string) {
+// label calls Options.Step for every kind of change in the step.
+func (w *WAL) label(s *step, suffix string) {
 	if s.group != nil {
-		w.opts.Fault("wal:append" + suffix)
+		w.opts.Step("wal:append" + suffix)
 	}
 	for _, c := range s.ctls {
-		w.opts.Fault(c.label + suffix)
+		w.opts.Step(c.label + suffix)
 	}
 	if s.trims > 0 {
-		w.opts.Fault("wal:trim" + suffix)
-		if suffix != "" {
-			w.opts.Fault("mid_trim")
-		}
+		w.opts.Step("wal:trim" + suffix)
 	}
 }
 

@@ -61,13 +61,12 @@ func TestSafeWaitsForTheAppendUnderWay(t *testing.T) {
 
 func TestAClockFarBehindIsSaidOnceAndOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFake()
-		m := mark{seqs: span{1, 1}, stamp: time.Now().Add(time.Hour).UnixMicro(), seals: span{1, 1}, writers: span{1, 1}, asides: span{1, 1}}
-		s.values[markKey] = m.encode()
+		s := ahead(t, time.Hour, true)
 		core, logs := observer.New(zap.WarnLevel)
 		w := open(t, Options{Client: s, Logger: zap.New(core)})
+		last := drain(t, w)[0].Stamp
 		before := w.Safe().Time
-		require.Greater(t, before, m.stamp)
+		require.Greater(t, before, last)
 		time.Sleep(10 * time.Second)
 		require.Equal(t, before+10_000_000, w.Safe().Time, "it goes on with the monotonic clock")
 		add(t, w, rec("a", "0"))
@@ -115,4 +114,75 @@ func TestClockNeverGoesBack(t *testing.T) {
 		}
 		require.LessOrEqual(t, last, start+2000, "a microsecond per stamp, no more")
 	})
+}
+
+// ahead is a storage whose last stamp, and an entry with it if one is owed, is
+// so far ahead of the wall clock.
+func ahead(t *testing.T, by time.Duration, owed bool) *fake {
+	t.Helper()
+	s := newFake()
+	w := open(t, Options{Client: s})
+	w.mu.Lock()
+	w.clock.at += by.Microseconds()
+	w.mu.Unlock()
+	add(t, w, rec("a", "0"))
+	if !owed {
+		require.NoError(t, w.Trim(t.Context(), []uint64{drain(t, w)[0].Seq}))
+	}
+	require.NoError(t, w.Close(t.Context()))
+	return s
+}
+
+func TestAStartWithNothingOwedTakesTheWallClock(t *testing.T) {
+	const years = 3 * 365 * 24 * time.Hour
+	for name, c := range map[string]struct {
+		by    time.Duration
+		owed  bool
+		seal  bool
+		stays bool
+	}{
+		"empty":                     {by: years},
+		"owed":                      {by: years, owed: true, stays: true},
+		"a seal is left":            {by: years, seal: true, stays: true},
+		"empty, ahead by a moment":  {by: 10 * time.Second, stays: true},
+		"empty, ahead by an hour":   {by: time.Hour},
+		"owed, ahead by a moment":   {by: 10 * time.Second, owed: true, stays: true},
+		"empty, ahead by a minute+": {by: FarAhead + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := ahead(t, c.by, c.owed)
+				if c.seal {
+					w := open(t, Options{Client: s})
+					w.mu.Lock()
+					w.clock.at += c.by.Microseconds()
+					w.mu.Unlock()
+					add(t, w, rec("a", "0"))
+					_, err := w.PutSeal(t.Context(), []byte("s"))
+					require.NoError(t, err)
+					require.NoError(t, w.Trim(t.Context(), []uint64{drain(t, w)[0].Seq}))
+					require.NoError(t, w.Close(t.Context()))
+				}
+				core, logs := observer.New(zap.WarnLevel)
+				w := open(t, Options{Client: s, Logger: zap.New(core)})
+				old := drain(t, w)
+				add(t, w, rec("a", "new"))
+				e := drain(t, w)[0]
+				if c.stays {
+					require.InDelta(t, c.by, w.Ahead(), float64(time.Millisecond))
+					for _, o := range old {
+						require.Greater(t, e.Stamp, o.Stamp)
+					}
+					return
+				}
+				require.LessOrEqual(t, w.Ahead(), time.Millisecond)
+				require.Equal(t, time.Now().UnixMicro(), e.Stamp)
+				require.Equal(t, 1, logs.FilterMessageSnippet("begin with the wall clock again").Len())
+				require.NoError(t, w.Close(t.Context()))
+				w = open(t, Options{Client: s})
+				require.LessOrEqual(t, w.Ahead(), time.Millisecond, "the mark was written anew")
+				require.Len(t, drain(t, w), 1)
+			})
+		})
+	}
 }

@@ -126,12 +126,12 @@ func (w *WAL) trimAlone() {
 	for _, key := range s.deletes {
 		s.ops = append(s.ops, storage.DeleteOperation(key))
 	}
-	w.faults(s, "")
+	w.label(s, "")
 	if err := w.client.Batch(w.ctx, s.ops...); err != nil {
 		w.failed(s, err)
 		return
 	}
-	w.faults(s, ":done")
+	w.label(s, " done")
 	w.settle(s)
 }
 

@@ -17,7 +17,6 @@ const (
 	spacedSize   = 16 << 10             // values from here up are followed by spacers
 	maxGather    = 2 * time.Millisecond // for the senders of the last Batch to come back
 	fullPause    = time.Second          // how long appends are refused after storage-full
-	farBehind    = time.Minute          // a wall clock this far behind is worth a line in the log
 	handOffBytes = 8 << 20              // appended and not yet read, in memory
 	readBytes    = 6 << 20              // read ahead; a larger group is loaded by Read alone
 	getKeys      = 256                  // Gets in one Batch

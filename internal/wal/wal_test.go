@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -155,6 +156,30 @@ func TestBlockOnOverflowWaitsForATrim(t *testing.T) {
 	go func() { done <- w.Append(context.Background(), rec("a", strings.Repeat("y", 800))) }()
 	require.NoError(t, w.Close(t.Context()))
 	require.ErrorIs(t, <-done, ErrClosed)
+}
+
+func TestWaitingIsTurnedOffAndOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, Options{Client: newFake(), Limit: 1000, BlockOnOverflow: true})
+		add(t, w, rec("a", strings.Repeat("x", 800)))
+		done := make(chan error, 2)
+		large := func() { done <- w.Append(context.Background(), rec("a", strings.Repeat("y", 800))) }
+		go large()
+		go large()
+		synctest.Wait()
+		require.Empty(t, done)
+		w.Wait(false)
+		require.ErrorIs(t, <-done, ErrFull)
+		require.ErrorIs(t, <-done, ErrFull)
+		require.ErrorIs(t, w.Append(t.Context(), rec("a", strings.Repeat("z", 800))), ErrFull, "nobody waits any more")
+		add(t, w, rec("a", "fits"))
+		w.Wait(true)
+		go large()
+		synctest.Wait()
+		require.Empty(t, done)
+		require.NoError(t, w.Trim(t.Context(), seqsOf(drain(t, w))))
+		require.NoError(t, <-done)
+	})
 }
 
 func TestMemoryOnlyHoldsEveryPayloadOnce(t *testing.T) {

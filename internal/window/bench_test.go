@@ -11,13 +11,14 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/s3window/s3window/extension/leaseextension/lease"
-	"github.com/s3window/s3window/extension/leaseextension/lease/memory"
+	memoryleases "github.com/s3window/s3window/extension/leaseextension/lease/memory"
 	"github.com/s3window/s3window/internal/commit"
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/lake"
 	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/wal"
+	"github.com/s3window/s3window/internal/window/memory"
 	"github.com/s3window/s3window/internal/window/sealed"
 )
 
@@ -37,7 +38,7 @@ func benchRuntime(b *testing.B, target int64, rows int) (*wal.WAL, *Runtime) {
 		b.Fatal(err)
 	}
 	bucket := laketest.NewMemory()
-	leases := lease.NewParticipant(memory.New(), lease.Options{Holder: "bench", TTL: time.Minute})
+	leases := lease.NewParticipant(memoryleases.New(), lease.Options{Holder: "bench", TTL: time.Minute})
 	ref := lake.Ref{Bucket: "lake"}
 	r, err := New(Options{
 		Queue: q, Sink: "s", Limits: flush.Limits{TargetSize: target, MaxAge: 30 * time.Second}, Memory: 512 << 20, Encoders: 2,
@@ -150,7 +151,7 @@ func acceptOpen(r *Runtime, group []wal.Entry, stamp int64) {
 			r.policy.Remove(p.key)
 		}
 	}
-	hold, err := r.budget.Acquire(context.Background(), 1, 0, true)
+	hold, err := r.budget.Acquire(context.Background(), 1, 0, memory.Load)
 	if err != nil {
 		panic(err)
 	}

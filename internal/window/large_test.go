@@ -167,11 +167,11 @@ func TestWindowsShareTheirSpec(t *testing.T) {
 }
 
 // TestWindowsThatWaitAreBounded has a bucket that is gone while windows of a
-// record each are sealed: what is remembered of them does not grow for ever.
+// record each are sealed, since their segments end: what is remembered of them does not grow for ever.
 func TestWindowsThatWaitAreBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)
-		p := w.start(newDisk(), settings{maxAge: time.Second, data: 400_000})
+		p := w.start(newDisk(), settings{maxAge: time.Hour, segment: time.Second, data: 400_000})
 		p.append("acme", "first")
 		time.Sleep(10 * time.Second)
 		w.bucket.Script(func(laketest.Op) laketest.Fault { return laketest.Fault{Before: errDown} })

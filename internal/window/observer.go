@@ -37,6 +37,7 @@ type Committed struct {
 	Replaced int64         // strings whose invalid UTF-8 was replaced
 	Skewed   int64         // records whose own time is too far off to be filed under it
 	Refiled  int64         // records that are not in a directory of their own, of which there were too many
+	Small    int64         // the same, because theirs would have been too small
 	Flush    time.Duration // from the seal to the upload's end
 	Commit   time.Duration // from there to the confirmed head
 }

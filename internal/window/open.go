@@ -59,7 +59,7 @@ func (r *Runtime) admit(p *part, e *sealed.Entry) {
 	}
 	if w := p.open; w != nil {
 		next := flush.Next{Writer: e.Writer, Point: e.Position().Point, Sealed: w.pin == nil && p.pinFor(e) != nil}
-		if reason, ends := w.Before(next, r.clock.Now); ends {
+		if reason, ends := w.Before(next, r.clock); ends {
 			r.sealBefore(p, reason, p.mayEnd(e))
 		}
 	}
@@ -68,6 +68,7 @@ func (r *Runtime) admit(p *part, e *sealed.Entry) {
 	}
 	u := p.open.add(e)
 	p.open.expect(p.ratio)
+	r.sample(p)
 	if u.Full() && u.Hot() {
 		r.stage(p, u)
 	}
@@ -111,24 +112,12 @@ func (r *Runtime) open(p *part, e *sealed.Entry) {
 	r.watch(p)
 }
 
-// target is what a new window of the partition is sealed to.
-func (r *Runtime) target(p *part) Target {
-	t := r.opt.Target(p.tenant, p.signal)
-	if t.Limits == (flush.Limits{}) {
-		t.Limits = r.opt.Limits
-	}
-	t.Limits.TargetSize = min(t.Limits.TargetSize, flush.MaxSize(r.budget.Limit()))
-	// A unit that was dropped must fit the memory to be read back.
-	t.Spec.RowGroupBytes = min(t.Spec.RowGroupBytes, r.budget.Limit()/8)
-	t.Spec = r.shared(t.Spec)
-	return t
-}
-
 // watch has the clock's rules asked for the open window, unless the partition
 // is behind: then its records come from another time than the reader's.
 func (r *Runtime) watch(p *part) {
 	if p.open != nil && !p.behind() {
 		r.policy.Add(p.key, &p.open.Window)
+		r.holdOpen(p)
 	}
 }
 
@@ -161,8 +150,11 @@ func (w *openWindow) measure(ratio float64) {
 }
 
 // expect brings up to date what the rules ask of the window's size. A record
-// that is not encoded counts as ratio of its size.
+// that is not encoded counts as ratio of its size; 0 is what is guessed.
 func (w *openWindow) expect(ratio float64) {
+	if ratio == 0 {
+		ratio = guess(&w.target.Spec)
+	}
 	w.Held = w.data + w.refs.Refs() + memory.WindowBytes
 	w.Expected = w.encodedBytes + int64(float64(w.Raw-w.encodedRaw)*ratio)
 }
@@ -245,6 +237,7 @@ func (r *Runtime) sealBefore(p *part, reason flush.Reason, next int64) {
 		}
 	}
 	p.open = nil
+	r.clock.Room--
 	r.policy.Remove(p.key)
 	p.queue = append(p.queue, w.seal(p, reason, end))
 	w.to.sealed[w.Writer] = end

@@ -25,6 +25,7 @@ type Queue interface {
 	Scan(ctx context.Context, from, end uint64, want func(tenant, signal string) bool) (wal.Scanned, error)
 	Safe() wal.Safe
 	Now() int64
+	Ahead() time.Duration
 	Seals() []wal.Seal
 	Writer() string
 	Writers() []wal.Writer
@@ -90,7 +91,7 @@ type Options struct {
 
 	Observer Observer
 	Logger   *zap.Logger
-	Step     func(label string) // called at crash points; nil for none
+	Step     func(label string) // called at labelled steps, where crash drills kill the process; nil for none
 }
 
 // DefaultUploads is how many windows are uploaded at once. What bounds uploads

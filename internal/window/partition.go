@@ -73,7 +73,9 @@ type part struct {
 	sweepers []string            // writers that may have left objects of void windows
 	taken    map[bounds]struct{} // bounds of objects that are not what a window with them would hold
 
-	ratio    float64                // of encoded to raw bytes, smoothed
+	ratio    float64                // of encoded to raw bytes, smoothed; 0: it is guessed
+	measured int64                  // raw size of the largest part of a window that says so
+	sampled  int64                  // the same of a part that is or was encoded just to know it
 	faults   map[sealed.Step]string // what does not go through, in the store's words
 	since    time.Time              // of the first of them, or of the reading that is under way
 	unproven bool                   // a flush went wrong since the last one that went through
@@ -92,15 +94,11 @@ type pin struct {
 	sealed.Seal
 }
 
-// startRatio is the ratio of encoded to raw bytes that a partition is expected
-// to have before its first window.
-const startRatio = 0.2
-
 // part returns the partition under k, made if it is new.
 func (r *Runtime) part(k key) *part {
 	p, ok := r.parts[k]
 	if !ok {
-		p = &part{key: k, want: r.opt.Backlog(k.tenant), ratio: startRatio}
+		p = &part{key: k, want: r.opt.Backlog(k.tenant)}
 		r.parts[k] = p
 	}
 	p.lastUse = time.Now()
@@ -178,16 +176,4 @@ func (p *part) oldest() (first sealed.Position, ok bool) {
 		return p.waiting[0].Position(), true
 	}
 	return sealed.Position{}, false
-}
-
-// enough is the raw size of a window that tells the whole ratio: a small
-// object is mostly its footer.
-const enough = 1 << 20
-
-// learn takes the encoded and raw size of records into the expectation.
-func (p *part) learn(encoded, raw int64) {
-	if raw > 0 {
-		a := 0.5 * min(1, float64(raw)/enough)
-		p.ratio = (1-a)*p.ratio + a*float64(encoded)/float64(raw)
-	}
 }

@@ -144,6 +144,8 @@ func (r *Runtime) flush(p *part, f *flushing, aside bool) {
 			r.land(f.flight, f)
 			r.flushed(p, f, err)
 			r.line(p)
+			r.holdOpen(p)
+			r.refill()
 		}
 	})
 }
@@ -159,6 +161,25 @@ func (r *Runtime) fly(ctx context.Context, f *flushing, probe bool) (*sealed.Dur
 	}
 	uploaded, err := r.flusher.Upload(ctx, durable, probe)
 	return durable, uploaded, err
+}
+
+// room is how many more windows the pool takes: as many as it has in hand may
+// wait for it. What would wait longer may as well grow.
+func (r *Runtime) room() int { return 2*r.opt.Uploads - r.lines.active - len(r.lines.ready) }
+
+// holdOpen has the partition's open window grow while windows before it are on
+// their way.
+func (r *Runtime) holdOpen(p *part) {
+	waits := len(p.queue) >= maxTurn || slices.ContainsFunc(p.queue, func(f *flushing) bool { return f.uploaded == nil })
+	r.policy.Wait(p.key, waits)
+}
+
+// refill seals what was due before the pool had room for it.
+func (r *Runtime) refill() {
+	if r.policy.Ripe() && r.room() > r.opt.Uploads/2 {
+		r.clock = r.now()
+		r.advance()
+	}
 }
 
 // land takes a flight out of the pool.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"go.uber.org/zap"
+
 	"github.com/s3window/s3window/internal/flush"
 	"github.com/s3window/s3window/internal/wal"
 	"github.com/s3window/s3window/internal/window/memory"
@@ -87,7 +89,7 @@ func (r *Runtime) readGroup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hold, err := r.admitted(ctx, g.Bytes, g.Entries)
+	hold, err := r.admitted(ctx, g.Bytes, g.Entries, memory.Reader)
 	if err != nil {
 		return err
 	}
@@ -113,11 +115,12 @@ func (r *Runtime) accept(g wal.Group, entries []wal.Entry, hold memory.Share) {
 	if len(entries) == 0 {
 		return
 	}
-	r.clock = flush.Clock{Safe: flush.Point{Time: g.Stamp, Segment: g.Segment}, Now: r.opt.Queue.Now()}
+	r.clock = r.at(flush.Point{Time: g.Stamp, Segment: g.Segment})
 	r.advance()
 	for i := range entries {
 		r.take(&entries[i], &hold)
 	}
+	r.keepShare()
 	r.taken()
 }
 
@@ -148,10 +151,13 @@ func (r *Runtime) take(e *wal.Entry, hold *memory.Share) {
 	case p.want.Parked:
 		r.fallBehind(p, in.Position())
 		in.Hold.Release()
+		r.logger.Warn("Queued records of a tenant are left in the queue, as the configuration says",
+			zap.String("tenant", p.tenant), zap.String("signal", string(p.signal)))
 	case p.state == live && !p.behind():
 		r.touch(p)
 		r.admit(p, &in)
 	default:
+		r.touch(p)
 		p.waiting = append(p.waiting, in)
 		r.recover(p)
 	}

@@ -32,6 +32,7 @@ func (r *Runtime) relieveReader(short memory.Shortage) {
 	if !short.Refs && need > 0 {
 		need -= r.evict(need, (*part).stuck)
 	}
+	need -= r.leaveJoining(need)
 	need -= r.sealLargest(need)
 	if need <= 0 {
 		return
@@ -44,6 +45,20 @@ func (r *Runtime) relieveReader(short memory.Shortage) {
 	if r.budget.Short().Need > 0 && r.onlyRebuilding() {
 		r.budget.Admit()
 	}
+}
+
+// leaveJoining leaves in the queue what waits behind a scan, until need bytes
+// come free, and returns how many did: the scan itself may be who waits for them.
+func (r *Runtime) leaveJoining(need int64) (freed int64) {
+	for _, p := range r.laggards() {
+		if freed >= need {
+			break
+		}
+		if p.joining() && len(p.waiting) > 0 {
+			freed += int64(len(p.waiting))*memory.RefBytes + r.leave(p)
+		}
+	}
+	return freed
 }
 
 // sealLargest seals the windows that hold the most, of partitions that get on,
@@ -209,6 +224,37 @@ func (r *Runtime) park(need int64) {
 		need -= p.held()
 		r.restart(p)
 	}
+}
+
+// keepShare has those partitions fall behind that got entries just now and hold
+// more references than are left for all others: so however many of them do not
+// get on, there is room for one more. Nothing is done while there is plenty.
+func (r *Runtime) keepShare() {
+	spare := r.budget.Spare()
+	if len(r.parts) < 2 || spare > r.budget.Limit()/16 {
+		return
+	}
+	for _, p := range r.touched {
+		switch {
+		case p.behind() || p.refs() <= spare:
+		case len(p.waiting) > 0:
+			r.leave(p)
+		default:
+			r.fallBehind(p, r.next())
+		}
+	}
+}
+
+// refs is what references to entries of the partition are counted as, and the
+// windows that have them.
+func (p *part) refs() (sum int64) {
+	for _, f := range p.queue {
+		sum += f.window.Refs.Refs() + memory.WindowBytes
+	}
+	if p.open != nil {
+		sum += p.open.refs.Refs() + memory.WindowBytes
+	}
+	return sum + int64(len(p.waiting))*memory.RefBytes
 }
 
 // keepShares has a partition that holds more than half of the memory fall

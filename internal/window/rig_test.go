@@ -133,7 +133,7 @@ func (w *world) start(d *disk, s settings) *process {
 	}
 	damage := &Damage{}
 	q, err := wal.Open(context.Background(), wal.Options{
-		Client: client, SegmentAge: s.segment, WriterInfo: info, Logger: zap.NewNop(), Fault: s.step,
+		Client: client, SegmentAge: s.segment, WriterInfo: info, Logger: zap.NewNop(), Step: s.step,
 		OnDamage: damage.Add,
 	})
 	require.NoError(w.t, err)

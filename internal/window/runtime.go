@@ -62,6 +62,7 @@ type Runtime struct {
 	discards  []uint64 // entries to trim: committed before they were read, or dropped
 	trimming  bool
 	staging   int64 // raw bytes that are being encoded on behalf of the loop
+	samples   int   // parts of windows that are being encoded to know their size
 	storage   map[sealed.Step]string
 	told      string // the last Health
 	unhealthy map[*part]struct{}
@@ -221,7 +222,12 @@ func (r *Runtime) read(o owed) bool { return r.seen >= o.last }
 
 // now is the time on the queue's clock and how far it is read.
 func (r *Runtime) now() flush.Clock {
-	return flush.Clock{Safe: r.safe(), Now: r.opt.Queue.Now()}
+	return r.at(r.safe())
+}
+
+// at is the clock when the queue is read up to safe.
+func (r *Runtime) at(safe flush.Point) flush.Clock {
+	return flush.Clock{Safe: safe, Now: r.opt.Queue.Now(), Room: r.room()}
 }
 
 func (r *Runtime) tickEvery() time.Duration {

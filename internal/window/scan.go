@@ -84,7 +84,7 @@ func (r *Runtime) scan(ctx context.Context, s *scan, reach wal.Reach) (flush.Poi
 	var large memory.Share
 	if reach.Bytes > wal.ScanBytes {
 		var err error
-		if large, err = r.admitted(ctx, reach.Bytes, reach.Entries); err != nil {
+		if large, err = r.admitted(ctx, reach.Bytes, reach.Entries, memory.Scan); err != nil {
 			return flush.Point{}, err
 		}
 		defer large.Release()
@@ -103,7 +103,7 @@ func (r *Runtime) scan(ctx context.Context, s *scan, reach wal.Reach) (flush.Poi
 		}
 		hold := large.Split(large.Data(), large.Refs())
 		if reach.Bytes <= wal.ScanBytes {
-			if hold, err = r.admitted(ctx, sizeOf(entries[:n]), n); err != nil {
+			if hold, err = r.admitted(ctx, sizeOf(entries[:n]), n, memory.Scan); err != nil {
 				return flush.Point{}, err
 			}
 		}
@@ -115,8 +115,8 @@ func (r *Runtime) scan(ctx context.Context, s *scan, reach wal.Reach) (flush.Poi
 }
 
 // admitted waits until n entries of together size bytes fit the memory.
-func (r *Runtime) admitted(ctx context.Context, size int64, n int) (memory.Share, error) {
-	return r.budget.Acquire(ctx, size+int64(n)*sealed.EntryBytes, int64(n)*memory.RefBytes, false)
+func (r *Runtime) admitted(ctx context.Context, size int64, n int, who memory.Who) (memory.Share, error) {
+	return r.budget.Acquire(ctx, size+int64(n)*sealed.EntryBytes, int64(n)*memory.RefBytes, who)
 }
 
 func sizeOf(entries []wal.Entry) (sum int64) {

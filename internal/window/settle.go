@@ -59,6 +59,7 @@ func (r *Runtime) settled(p *part, through []*sealed.Committed, err error) {
 		r.committed(p, p.queue[i].to, c)
 	}
 	p.queue = p.queue[len(through):]
+	r.holdOpen(p)
 	if len(through) > 0 {
 		p.heads.tries = 0
 	}

@@ -65,7 +65,7 @@ func (r *Runtime) observe(c *sealed.Committed) {
 	r.opt.Observer.Committed(Committed{
 		Tenant: c.Tenant, Signal: c.Signal, Reason: c.Reason, Records: c.Records,
 		Bytes: c.Bytes, RawBytes: c.Raw, Objects: len(c.Objects),
-		Replaced: c.Replaced, Skewed: c.Skewed, Refiled: c.Refiled,
+		Replaced: c.Replaced, Skewed: c.Skewed, Refiled: c.Refiled, Small: c.Small,
 		Flush: c.At.Sub(c.SealedAt), Commit: now.Sub(c.At),
 	})
 	r.logger.Info("Window committed", tenant, signal, zap.String("reason", string(c.Reason)),

@@ -32,6 +32,31 @@ func TestNoWindowCrossesTheHour(t *testing.T) {
 	})
 }
 
+// TestBoundaryComesByTheClock has an idle tenant's window end with its hour,
+// though nothing comes after it and it is not old: also that of a tenant that
+// shares the queue with busy ones.
+func TestBoundaryComesByTheClock(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.start(newDisk(), settings{maxAge: 2 * time.Hour})
+			time.Sleep(57 * time.Minute)
+			p.append("acme", "a")
+			for range 6 {
+				if busy {
+					p.append("other", "o")
+				}
+				time.Sleep(29 * time.Second)
+			}
+			assert.Empty(t, w.bodies("acme"), "its hour has not ended")
+			time.Sleep(10 * time.Second)
+			assert.Equal(t, []string{"a"}, w.bodies("acme"))
+			assert.Equal(t, "boundary", w.windows("acme")[0].Reason)
+			p.shutdown()
+		})
+	}
+}
+
 func TestShutdownCommitsWhatIsWorthIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 // filed has windows of many objects, by their own hour and service; lines has
 // them in the other format.
 const (
-	filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8}`
+	filed = `yaml:exporters::s3window::partition: {time: event, by: [{resource_attribute: service.name, as: service}], max_prefixes: 8, min_object_records: 1}`
 	lines = `yaml:exporters::s3window: {format: jsonl, jsonl: {compression: gzip}}`
 )
 
@@ -27,23 +28,30 @@ func all() []string { return []string{"logs", "traces", "metrics"} }
 // at, every acknowledged record is in exactly one committed window; whether a
 // window is one object or many, and in either format.
 func TestSIGKILLAtEveryStep(t *testing.T) {
-	points := []string{"after_seal", "mid_upload", "after_upload", "after_acquire", "after_manifest", "after_confirm", "mid_trim"}
+	labels := []string{
+		"wal:append done", "wal:seal done", "window:upload", "lake:put-object done", "window:upload done",
+		"commit:put-manifest", "commit:put-manifest done", "wal:trim", "wal:trim done",
+		"commit:acquire done", "commit:release", // with turns
+	}
 	if !testing.Short() {
-		for _, p := range points[:7:7] {
-			points = append(points, p+":3")
+		for _, label := range labels[:len(labels):len(labels)] {
+			labels = append(labels, label+":3")
 		}
 	}
-	for i, point := range points {
-		t.Run(caseName(point), func(t *testing.T) {
+	for i, label := range labels {
+		t.Run(caseName(label), func(t *testing.T) {
 			t.Parallel()
 			l := labtest.New(t)
 			c := l.Replica("gw")
 			c.Config = [][]string{nil, {filed}, {lines}, {filed, lines}}[i%4]
-			c.StartToCrash(point)
+			if strings.HasPrefix(label, "commit:acquire") || strings.HasPrefix(label, "commit:release") {
+				c.Config = append(c.Config[:len(c.Config):len(c.Config)], labtest.S3Lease(l.Server, l.Server.Endpoint, l.Bucket))
+			}
+			c.StartToCrash(label)
 			sending := l.Send(load.Options{Signals: all(), Late: true}, c)
 			c.AwaitCrash()
 			// Killed again at the same step while it recovers.
-			c.StartToCrash(point)
+			c.StartToCrash(label)
 			c.AwaitCrash()
 			c.Start()
 			time.Sleep(time.Second) // load goes on over the recovery

@@ -80,7 +80,8 @@ func (s *split) time(b []byte, of item) (at int64, err int) {
 // period is that of a record's own time, unless it is too far off.
 func (s *split) period(at int64) int64 {
 	rule := &s.router.rule
-	if at < s.received-rule.MaxSkew || at > s.received+maxAhead {
+	wall := s.received - rule.Ahead
+	if at != s.received && (at < wall-rule.MaxSkew || at > wall+maxAhead) {
 		s.skewed++
 		return Own
 	}

@@ -165,6 +165,36 @@ func TestTimesThatAreFarOffAreFiledUnderReceivedTime(t *testing.T) {
 	}
 }
 
+// Where the queue's clock is ahead, ages are told by the wall clock.
+func TestAgesAreToldByTheWallClock(t *testing.T) {
+	const years = 3 * 365 * 24 * time.Hour
+	rule := rules()["hours"]
+	rule.Ahead = years.Microseconds()
+	r, err := New(rule, partition.Logs)
+	require.NoError(t, err)
+	ld := plog.NewLogs()
+	records := ld.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
+	for _, off := range []time.Duration{-years, -years - 6*time.Hour, -years + time.Hour, // fit
+		-years - 6*time.Hour - time.Microsecond, -years + time.Hour + time.Microsecond, 0} { // do not
+		at := received + off.Microseconds()
+		if off == 0 {
+			at++
+		}
+		records.AppendEmpty().SetTimestamp(pcommon.Timestamp(at * 1000))
+	}
+	records.AppendEmpty() // has no time of its own, so it is not off
+	payload, err := (&plog.ProtoMarshaler{}).MarshalLogs(ld)
+	require.NoError(t, err)
+	got := r.Split([]Entry{{payload, received}})
+	require.EqualValues(t, 3, got.Skewed)
+	items := map[int64]int{}
+	for _, p := range got.Pieces {
+		items[p.Place.Period] += p.Items
+	}
+	now := rule.Period(received - years.Microseconds())
+	require.Equal(t, map[int64]int{now: 1, now - 6: 1, now + 1: 1, Own: 3, rule.Period(received): 1}, items)
+}
+
 // An attribute with a value per record must cost neither memory nor time
 // without bound.
 func TestTooManyPlacesAreFiledTogether(t *testing.T) {

@@ -17,12 +17,36 @@ type Rule struct {
 	// MaxSkew is how old a record may be when it is received to be filed under
 	// its own time, microseconds.
 	MaxSkew int64 `json:"max_event_skew,omitempty"`
+	// Ahead is by how much the clock that says when records are received is
+	// ahead of the wall clock, microseconds. Ages are told by the wall clock.
+	Ahead int64 `json:"clock_ahead,omitempty"`
 	// Align says whether own times are hours or days.
 	Align partition.Align `json:"align"`
 	// By are the levels behind the time, in order.
 	By []Level `json:"by,omitempty"`
 	// MaxPlaces bounds the places of a window that have objects of their own.
 	MaxPlaces int `json:"max_prefixes"`
+	Least
+}
+
+// Least is what a place must have for objects of its own: Items, or Bytes as
+// they came where that is not 0. The zero value asks for nothing.
+type Least struct {
+	Items int64 `json:"min_object_records,omitempty"`
+	Bytes int64 `json:"min_object_bytes,omitempty"`
+	// Share lowers Items to that fraction of the window's where it has fewer:
+	// 50 is a fiftieth. 0 does not.
+	Share int64 `json:"min_object_share,omitempty"`
+}
+
+// Small says that a place with so many items and bytes of a window of all items
+// is below it.
+func (l *Least) Small(items, bytes, all int64) bool {
+	least := l.Items
+	if l.Share > 0 {
+		least = min(least, all/l.Share)
+	}
+	return items < least && (l.Bytes == 0 || bytes < l.Bytes)
 }
 
 // Level is a Hive level whose value is an attribute's. One of the first three
@@ -94,6 +118,9 @@ func (r *Rule) Validate() error {
 	}
 	if r.MaxPlaces < 1 || r.MaxPlaces > MaxPlaces {
 		errs = append(errs, fmt.Errorf("%d places are not 1 to %d", r.MaxPlaces, MaxPlaces))
+	}
+	if r.Least.Items < 0 || r.Least.Bytes < 0 || r.Share < 0 {
+		errs = append(errs, errors.New("the least size of a place is negative"))
 	}
 	names := map[string]bool{}
 	for i, l := range r.By {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 )
@@ -27,9 +28,23 @@ func (a amounts) sum() int64 { return a.data + a.refs }
 
 type waiter struct {
 	amounts
-	first bool
+	who   Who
 	ready chan struct{}
 }
+
+// Who asks for memory.
+type Who int
+
+const (
+	// Reader brings new entries of the queue.
+	Reader Who = iota
+	// Scan reads entries again that were left in the queue. It leaves an eighth of
+	// the room for references to the reader.
+	Scan
+	// Load reads back a window that is being flushed. It is served before the
+	// others, and its references are not bounded.
+	Load
+)
 
 // New returns a budget of limit bytes, of which nothing is held. full is told
 // when somebody has to wait; it must not block.
@@ -40,14 +55,12 @@ func (b *Budget) Limit() int64 { return b.limit }
 
 // Acquire waits until the bytes fit, and holds them. Data beyond the limit is
 // granted alone, when no other is held: after the limit was lowered the queue
-// may have entries that are larger. With first the caller is served before those
-// without, and references are not bounded to their quarter. An error of ctx
-// leaves nothing held.
-func (b *Budget) Acquire(ctx context.Context, data, refs int64, first bool) (Share, error) {
-	w := &waiter{amounts: amounts{data: data, refs: refs}, first: first, ready: make(chan struct{})}
+// may have entries that are larger. An error of ctx leaves nothing held.
+func (b *Budget) Acquire(ctx context.Context, data, refs int64, who Who) (Share, error) {
+	w := &waiter{amounts: amounts{data: data, refs: refs}, who: who, ready: make(chan struct{})}
 	share := Share{budget: b, data: data, refs: refs}
 	b.mu.Lock()
-	if b.fits(w) && (first || len(b.waiters) == 0) {
+	if b.fits(w) && (who == Load || b.passes(len(b.waiters))) {
 		b.hold(w.amounts)
 		b.mu.Unlock()
 		return share, nil
@@ -104,8 +117,8 @@ func (b *Budget) Short() Shortage {
 		return Shortage{}
 	}
 	w := b.waiters[0]
-	s := Shortage{Need: max(1, b.held.sum()+w.sum()-b.Usable()), First: w.first}
-	if over := b.held.refs + b.held.windows + w.refs - b.limit/4; !w.first && over > 0 {
+	s := Shortage{Need: max(1, b.held.sum()+w.sum()-b.Usable()), First: w.who == Load}
+	if over := b.held.refs + b.held.windows + w.refs - b.bound(w.who); over > 0 {
 		s.Refs, s.Need = true, max(s.Need, over)
 	}
 	return s
@@ -143,15 +156,46 @@ func (b *Budget) Admit() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiters) > 0 {
-		b.grant()
+		b.grant(0)
 	}
 }
 
-func (b *Budget) fits(w *waiter) bool {
-	if !w.first && b.held.refs > 0 && b.held.refs+b.held.windows+w.refs > b.limit/4 {
-		return false
+// bound is how much references and windows may take together for who asks.
+func (b *Budget) bound(who Who) int64 {
+	switch who {
+	case Load:
+		return math.MaxInt64
+	case Scan:
+		return b.limit/4 - b.limit/32
+	default:
+		return b.limit / 4
 	}
+}
+
+// Spare is how much more references and windows may take, bytes; it may be
+// negative.
+func (b *Budget) Spare() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bound(Reader) - b.held.refs - b.held.windows
+}
+
+func (b *Budget) fits(w *waiter) bool { return b.refsFit(w) && b.dataFits(w) }
+
+func (b *Budget) refsFit(w *waiter) bool {
+	return b.held.refs <= 0 || b.held.refs+b.held.windows+w.refs <= b.bound(w.who)
+}
+
+func (b *Budget) dataFits(w *waiter) bool {
 	return b.held.sum()+w.sum() <= b.Usable() || b.held.data <= 0
+}
+
+// passes says that nobody among the first n waiters has to be served before
+// others: a scan that waits for what is left to the reader keeps nobody.
+func (b *Budget) passes(n int) bool {
+	return !slices.ContainsFunc(b.waiters[:n], func(w *waiter) bool {
+		return w.who != Scan || b.refsFit(w) || !b.dataFits(w)
+	})
 }
 
 func (b *Budget) hold(a amounts) {
@@ -163,22 +207,26 @@ func (b *Budget) hold(a amounts) {
 
 func (b *Budget) enqueue(w *waiter) {
 	i := len(b.waiters)
-	if w.first {
-		for i = 0; i < len(b.waiters) && b.waiters[i].first; i++ {
+	if w.who == Load {
+		for i = 0; i < len(b.waiters) && b.waiters[i].who == Load; i++ {
 		}
 	}
 	b.waiters = slices.Insert(b.waiters, i, w)
 }
 
 func (b *Budget) serve() {
-	for len(b.waiters) > 0 && b.fits(b.waiters[0]) {
-		b.grant()
+	for i := 0; i < len(b.waiters) && b.passes(i); {
+		if b.fits(b.waiters[i]) {
+			b.grant(i)
+			continue
+		}
+		i++
 	}
 }
 
-func (b *Budget) grant() {
-	w := b.waiters[0]
-	b.waiters = slices.Delete(b.waiters, 0, 1)
+func (b *Budget) grant(i int) {
+	w := b.waiters[i]
+	b.waiters = slices.Delete(b.waiters, i, i+1)
 	b.hold(w.amounts)
 	close(w.ready)
 }

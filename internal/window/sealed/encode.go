@@ -7,6 +7,7 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/partition"
+	"github.com/s3window/s3window/internal/window/memory"
 )
 
 // TooLarge says that a window does not fit the memory when it is read back. Its
@@ -45,7 +46,7 @@ func (f *Flusher) encode(ctx context.Context, w *Window, r *Result) (*encode.Pla
 		}
 	}
 	plan := w.Encoder.Plan(partition.Place{Time: w.Start, Align: w.Align}, staged)
-	r.Refiled = plan.Refiled
+	r.Refiled, r.Small = plan.Refiled, plan.Small
 	return plan, nil
 }
 
@@ -90,7 +91,7 @@ func (f *Flusher) reload(ctx context.Context, w *Window) error {
 
 // load reads one cold unit back from the queue.
 func (f *Flusher) load(ctx context.Context, u *Unit) (err error) {
-	if u.data, err = f.Memory.Acquire(ctx, u.cost(), 0, true); err != nil {
+	if u.data, err = f.Memory.Acquire(ctx, u.cost(), 0, memory.Load); err != nil {
 		return err
 	}
 	seqs := make([]uint64, len(u.refs))

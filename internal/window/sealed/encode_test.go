@@ -20,7 +20,7 @@ func hot(t *testing.T, b *memory.Budget, seq uint64, size int) *Unit {
 	t.Helper()
 	e := Entry{Ref: Ref{Seq: seq, Size: uint32(size)}, Payload: make([]byte, size)}
 	var err error
-	e.Hold, err = b.Acquire(t.Context(), e.Cost(), memory.RefBytes, false)
+	e.Hold, err = b.Acquire(t.Context(), e.Cost(), memory.RefBytes, memory.Reader)
 	require.NoError(t, err)
 	u, refs := &Unit{}, memory.Share{}
 	u.Add(&e, &encode.Spec{RowGroupRows: 100, RowGroupBytes: 1 << 20}, &refs)

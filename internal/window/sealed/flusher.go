@@ -26,7 +26,7 @@ type Options struct {
 	// until it goes through, and nil when it does. It is called in the goroutine
 	// at work.
 	Storage func(step Step, err error)
-	Step    func(label string) // called at crash points
+	Step    func(label string) // called with "window:upload" and "window:upload done"
 }
 
 // Flusher does the steps of flushes. It is safe for concurrent use.
@@ -71,7 +71,7 @@ func (f *Flusher) Seal(w *Window) (*Durable, error) {
 // Crash before this, or in its middle: the next process uploads what is
 // missing. Crash after it: it finds the objects there and goes on.
 func (f *Flusher) Upload(ctx context.Context, d *Durable, probe bool) (*Uploaded, error) {
-	f.Step("after_seal")
+	f.Step("window:upload")
 	if probe && d.cold() {
 		if _, err := d.To.Log.Read(ctx); err != nil {
 			return nil, at(Upload, fmt.Errorf("ask the lake before the window is read back: %w", err))
@@ -88,7 +88,7 @@ func (f *Flusher) Upload(ctx context.Context, d *Durable, probe bool) (*Uploaded
 	if err := f.put(ctx, d, plan, &r); err != nil {
 		return nil, err
 	}
-	f.Step("after_upload")
+	f.Step("window:upload done")
 	for _, u := range d.Units {
 		u.drop() // it is in the bucket
 	}
@@ -133,6 +133,18 @@ func (f *Flusher) stage(ctx context.Context, enc *encode.Encoder, u *Unit) error
 	}
 	defer leave()
 	return u.encode(enc)
+}
+
+// Measure returns the size of entries when they are encoded together, and keeps
+// nothing of them.
+func (f *Flusher) Measure(ctx context.Context, enc *encode.Encoder, entries []encode.Entry) (int64, error) {
+	leave, err := enter(ctx, f.slots)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	staged, err := enc.Stage(entries)
+	return staged.Size, err
 }
 
 // Staging returns a job that encodes a hot unit in a goroutine, and then returns

@@ -43,7 +43,7 @@ func (f *Flusher) put(ctx context.Context, d *Durable, plan *encode.Plan, r *Res
 			break
 		}
 		group.Go(func() (err error) {
-			p := putter{d: d, only: len(puts) == 1, refiled: r.Refiled > 0}
+			p := putter{d: d, only: len(puts) == 1, refiled: r.Refiled+r.Small > 0}
 			if puts[i], err = p.all(ctx, objects); err != nil {
 				failed.Store(true)
 			}

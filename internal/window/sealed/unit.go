@@ -91,6 +91,19 @@ func (u *Unit) Hot() bool { return !u.busy && u.payloads != nil }
 // Raw is the size of the payloads, bytes.
 func (u *Unit) Raw() int64 { return u.raw }
 
+// Payloads returns the first entries of a hot unit, until they have least bytes,
+// and how many they have. They must not be written to.
+func (u *Unit) Payloads(least int64) (entries []encode.Entry, raw int64) {
+	if !u.Hot() {
+		return nil, 0
+	}
+	for i := 0; i < len(u.payloads) && raw < least; i++ {
+		entries = append(entries, encode.Entry{Payload: u.payloads[i], ReceivedAt: u.refs[i].Stamp})
+		raw += int64(u.refs[i].Size)
+	}
+	return entries, raw
+}
+
 // Encoded is the size of the rows, bytes; false if there are none.
 func (u *Unit) Encoded() (int64, bool) {
 	if u.busy || u.rows == nil {

@@ -79,7 +79,8 @@ type Result struct {
 	Bytes            int64 // of the objects
 	Replaced         int64 // strings whose invalid UTF-8 was replaced
 	Skewed           int64 // records whose own time is too far off to be filed under it
-	Refiled          int64 // records that are not in a directory of their own
+	Refiled          int64 // records that are not in a directory of their own, because there would be too many
+	Small            int64 // the same, because theirs would be too small
 	MinTime, MaxTime int64
 }
 

@@ -31,6 +31,7 @@ type TelemetryBuilder struct {
 	ExporterQueueCapacity              metric.Int64ObservableGauge
 	ExporterQueueSize                  metric.Int64ObservableGauge
 	ExporterS3windowBucketReady        metric.Int64ObservableGauge
+	ExporterS3windowClockAhead         metric.Float64ObservableGauge
 	ExporterS3windowCommitDuration     metric.Float64Histogram
 	ExporterS3windowCommittedRecords   metric.Int64Counter
 	ExporterS3windowDefaultedRecords   metric.Int64Counter
@@ -101,6 +102,21 @@ func (builder *TelemetryBuilder) RegisterExporterS3windowBucketReadyCallback(cb 
 		cb(ctx, &observerInt64{inst: builder.ExporterS3windowBucketReady, obs: o})
 		return nil
 	}, builder.ExporterS3windowBucketReady)
+	if err != nil {
+		return err
+	}
+	builder.mu.Lock()
+	defer builder.mu.Unlock()
+	builder.registrations = append(builder.registrations, reg)
+	return nil
+}
+
+// RegisterExporterS3windowClockAheadCallback sets callback for observable ExporterS3windowClockAhead metric.
+func (builder *TelemetryBuilder) RegisterExporterS3windowClockAheadCallback(cb metric.Float64Callback) error {
+	reg, err := builder.meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		cb(ctx, &observerFloat64{inst: builder.ExporterS3windowClockAhead, obs: o})
+		return nil
+	}, builder.ExporterS3windowClockAhead)
 	if err != nil {
 		return err
 	}
@@ -241,6 +257,12 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 		metric.WithUnit("{bucket}"),
 	)
 	errs = errors.Join(errs, err)
+	builder.ExporterS3windowClockAhead, err = builder.meter.Float64ObservableGauge(
+		"otelcol_exporter_s3window_clock_ahead",
+		metric.WithDescription("By how much the stamps of the queue are ahead of the wall clock; more than a moment says that the wall clock was wrong once, or is now. [Development]"),
+		metric.WithUnit("s"),
+	)
+	errs = errors.Join(errs, err)
 	builder.ExporterS3windowCommitDuration, err = builder.meter.Float64Histogram(
 		"otelcol_exporter_s3window_commit_duration",
 		metric.WithDescription("Time from the end of a window's upload to its confirmed commit, the wait for the turn included. [Development]"),
@@ -329,7 +351,7 @@ func NewTelemetryBuilder(settings component.TelemetrySettings, options ...Teleme
 	errs = errors.Join(errs, err)
 	builder.ExporterS3windowRefiledRecords, err = builder.meter.Int64Counter(
 		"otelcol_exporter_s3window_refiled_records",
-		metric.WithDescription("Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes). [Development]"),
+		metric.WithDescription("Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes), or because their directory would have too few records (small). [Development]"),
 		metric.WithUnit("{record}"),
 	)
 	errs = errors.Join(errs, err)

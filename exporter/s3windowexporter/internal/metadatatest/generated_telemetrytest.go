@@ -63,6 +63,20 @@ func AssertEqualExporterS3windowBucketReady(t *testing.T, tt *componenttest.Tele
 	metricdatatest.AssertEqual(t, want, got, opts...)
 }
 
+func AssertEqualExporterS3windowClockAhead(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[float64], opts ...metricdatatest.Option) {
+	want := metricdata.Metrics{
+		Name:        "otelcol_exporter_s3window_clock_ahead",
+		Description: "By how much the stamps of the queue are ahead of the wall clock; more than a moment says that the wall clock was wrong once, or is now. [Development]",
+		Unit:        "s",
+		Data: metricdata.Gauge[float64]{
+			DataPoints: dps,
+		},
+	}
+	got, err := tt.GetMetric("otelcol_exporter_s3window_clock_ahead")
+	require.NoError(t, err)
+	metricdatatest.AssertEqual(t, want, got, opts...)
+}
+
 func AssertEqualExporterS3windowCommitDuration(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.HistogramDataPoint[float64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_s3window_commit_duration",
@@ -282,7 +296,7 @@ func AssertEqualExporterS3windowRawBytes(t *testing.T, tt *componenttest.Telemet
 func AssertEqualExporterS3windowRefiledRecords(t *testing.T, tt *componenttest.Telemetry, dps []metricdata.DataPoint[int64], opts ...metricdatatest.Option) {
 	want := metricdata.Metrics{
 		Name:        "otelcol_exporter_s3window_refiled_records",
-		Description: "Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes). [Development]",
+		Description: "Records of committed windows that are filed under received time because their own is too far off (skew), or together with others because their window would have too many directories (prefixes), or because their directory would have too few records (small). [Development]",
 		Unit:        "{record}",
 		Data: metricdata.Sum[int64]{
 			Temporality: metricdata.CumulativeTemporality,
