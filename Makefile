@@ -13,8 +13,8 @@ BIN   := $(BUILD)/bin
 VERSITYGW_VERSION := v1.8.0
 SOURCES := $(shell find . -name '*.go' -not -path './.build/*' -not -path '*/node_modules/*' -not -name '*_test.go' -not -path './testbed/*') go.mod go.sum
 
-# Lease backends with heavy clients are modules of their own.
-MODULES := $(shell git ls-files 'extension/*/go.mod' | xargs -n1 dirname)
+# Lease backends and catalogs with heavy clients are modules of their own.
+MODULES := $(shell git ls-files 'extension/*/go.mod' 'icebergsync/go.mod' | xargs -n1 dirname)
 
 export S3WINDOW_BIN := $(BIN)
 export CGO_ENABLED ?= 1
@@ -49,7 +49,7 @@ lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds t
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	go vet -tags e2e ./...
 	$(BIN)/golangci-lint run --allow-parallel-runners ./...
-	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet -tags kubernetes ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
+	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet -tags kubernetes,iceberg ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: tidy
 tidy: ## go.mod and go.sum of the modules beside the main one, which follow its versions
@@ -79,6 +79,10 @@ faults: build test-tools servers ## every fault of docs/reliability.md, one afte
 kubernetes: servers $(BIN)/kube-apiserver ## leases in a real Kubernetes API server, which is built once (ten minutes of two cores)
 	cd extension/leaseextension/kuberneteslease && go test -tags kubernetes -count=1 -v -timeout 20m -run '^TestReal' ./...
 
+.PHONY: iceberg
+iceberg: test-tools iceberg-rest iceberg-readers ## tables in a real Iceberg REST catalog, behind a proxy that lies, and the walk-through of docs/iceberg.md with its readers
+	cd icebergsync && go test -tags iceberg -count=1 -v -timeout 30m -run '^Test(REST|Docs)' ./...
+
 .PHONY: compat
 compat: $(BIN)/versitygw ## every reader over every format, and the documentation's queries; installs the readers from PyPI; ENGINES="duckdb polars" runs some
 	@testbed/compat/run.sh
@@ -93,7 +97,7 @@ bench: build $(BIN)/versitygw ## what a collector costs, the queue beside export
 .PHONY: generate
 generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml and from the table of columns
 	go generate ./internal/encode/schema
-	@for f in $$(git ls-files 'exporter/*metadata.yaml' 'extension/*metadata.yaml'); do echo "==> $$f"; (cd $$(dirname $$f) && $(BIN)/mdatagen metadata.yaml); done
+	@for f in $$(git ls-files 'exporter/*metadata.yaml' 'extension/*metadata.yaml' 'icebergsync/metadata.yaml'); do echo "==> $$f"; (cd $$(dirname $$f) && $(BIN)/mdatagen metadata.yaml); done
 
 ##@ Demo
 
@@ -148,6 +152,16 @@ node:
 .PHONY: duckdb
 duckdb: node
 	@testbed/duckdbtest/install.sh
+
+# The Java project's REST catalog. Needs Java 17 and Maven.
+.PHONY: iceberg-rest
+iceberg-rest:
+	@icebergsync/internal/synctest/rest/install.sh $(BUILD)/iceberg-rest
+
+.PHONY: iceberg-readers
+iceberg-readers:
+	@[ -x $(BUILD)/iceberg-readers/bin/python ] || python3 -m venv $(BUILD)/iceberg-readers
+	@$(BUILD)/iceberg-readers/bin/pip install --quiet --disable-pip-version-check -r testbed/compat/iceberg/requirements.txt
 
 .PHONY: servers
 servers: node ## what lease backends are tested against: etcd, NATS, Redis, PostgreSQL, dynalite
