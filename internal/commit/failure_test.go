@@ -56,13 +56,13 @@ type failureRow struct {
 
 // everyFailure are the rows that do not depend on turns.
 var everyFailure = []failureRow{
-	{"seal: the next process rebuilds the window as sealed", func(t *testing.T, f *faultRun) {
+	{"killed after the seal", func(t *testing.T, f *faultRun) {
 		f.dieAt("disk seal", 1)
 		require.Len(t, f.wal.seals, 1)
 		require.Len(t, f.wal.entries, 4)
 		f.recover()
 	}},
-	{"upload: the next process uploads what is missing", func(t *testing.T, f *faultRun) {
+	{"killed between two uploads", func(t *testing.T, f *faultRun) {
 		f.bucket.Script(func(op laketest.Op) laketest.Fault {
 			if op.Kind == laketest.PutIfAbsent && op.N > 4 {
 				return laketest.Fault{Before: errFault}
@@ -75,32 +75,32 @@ var everyFailure = []failureRow{
 		require.Less(t, uploaded, 5)
 		f.recover()
 	}},
-	{"manifest: the next process of the WAL drops the window", func(t *testing.T, f *faultRun) {
+	{"killed after the manifest", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:put-manifest done", 1)
 		require.Len(t, f.judged(), 2)
 		require.Len(t, f.wal.entries, 4)
 		f.recover()
 		require.Len(t, f.judged(), 3)
 	}},
-	{"manifest: another process goes on behind it", func(t *testing.T, f *faultRun) {
+	{"killed after the manifest, and another process commits", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:put-manifest done", 1)
 		f.other()
 		require.Len(t, f.judged(), 3)
 		f.rows = append(f.rows, "9 15")
 		f.recover()
 	}},
-	{"trim: the rest is dropped at replay", func(t *testing.T, f *faultRun) {
+	{"killed in the middle of the trim", func(t *testing.T, f *faultRun) {
 		f.dieAt("disk trim", 2)
 		require.Len(t, f.wal.entries, 2)
 		require.Len(t, f.wal.seals, 2)
 		f.recover()
 	}},
-	{"unknown outcome: the answer of the manifest's put is lost", func(t *testing.T, f *faultRun) {
+	{"the manifest's answer is lost", func(t *testing.T, f *faultRun) {
 		f.failing(laketest.Fault{After: errFault})
 		require.NoError(t, newReplica(f.rig, f.wal, "r", f.tape).live(t.Context()))
 		require.Len(t, f.judged(), 3)
 	}},
-	{"unknown outcome: nothing can be read back either", func(t *testing.T, f *faultRun) {
+	{"the manifest's answer is lost, and nothing can be read back", func(t *testing.T, f *faultRun) {
 		f.bucket.Script(func(op laketest.Op) laketest.Fault {
 			if isManifest(op.Key) && op.Kind != laketest.List {
 				return laketest.Fault{After: errFault}
@@ -111,7 +111,7 @@ var everyFailure = []failureRow{
 		require.ErrorIs(t, x.live(t.Context()), errFault)
 		f.recover()
 	}},
-	{"stalled process: it meets what came meanwhile and goes on", func(t *testing.T, f *faultRun) {
+	{"a process stands still while others commit", func(t *testing.T, f *faultRun) {
 		x := newReplica(f.rig, f.wal, "r", f.tape)
 		stalled := false
 		step := x.log.opts.Step
@@ -128,20 +128,20 @@ var everyFailure = []failureRow{
 		f.recover()
 		require.Len(t, f.judged(), 4)
 	}},
-	{"copied WAL: both finish, nothing is doubled", func(t *testing.T, f *faultRun) {
+	{"two processes have copies of one WAL", func(t *testing.T, f *faultRun) {
 		other := f.wal.clone()
 		require.NoError(t, newReplica(f.rig, other, "q", f.tape).live(t.Context()))
 		require.Empty(t, other.entries)
 		f.recover()
 	}},
-	{"restored WAL: the old entries are dropped", func(t *testing.T, f *faultRun) {
+	{"a WAL is set back", func(t *testing.T, f *faultRun) {
 		old := f.wal.clone()
 		f.recover()
 		f.wal = old
 		f.recover()
 		require.Len(t, f.judged(), 3)
 	}},
-	{"head lost: it is folded again", func(t *testing.T, f *faultRun) {
+	{"the head is lost", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:put-manifest done", 2)
 		_, err := f.kv.Store.Get(t.Context(), headKey)
 		require.Equal(t, f.turns, err == nil)
@@ -150,12 +150,12 @@ var everyFailure = []failureRow{
 		}
 		f.recover()
 	}},
-	{"head set back: what lies behind it is folded", func(t *testing.T, f *faultRun) {
+	{"the head is set back", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:put-manifest done", 2)
 		f.setHead(&State{})
 		f.recover()
 	}},
-	{"bucket set back: the head is not believed", func(t *testing.T, f *faultRun) {
+	{"the bucket is set back", func(t *testing.T, f *faultRun) {
 		old := f.bucket.Clone()
 		lost := f.process("lost")
 		f.commit(lost, f.win("lllllllllllll", 0, 5, 6))
@@ -165,7 +165,7 @@ var everyFailure = []failureRow{
 		f.recover()
 		require.Len(t, f.judged(), 3)
 	}},
-	{"lease store changed: the new head is folded from the bucket", func(t *testing.T, f *faultRun) {
+	{"the lease store is another one", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:put-manifest done", 1)
 		f.kv.Store = memory.New()
 		f.recover()
@@ -174,7 +174,7 @@ var everyFailure = []failureRow{
 
 // turnFailures are those of processes that take turns.
 var turnFailures = []failureRow{
-	{"turn: the next process of the WAL takes it over at once", func(t *testing.T, f *faultRun) {
+	{"killed after the lease is taken", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:acquire done", 1)
 		_, held := f.head()
 		require.True(t, held)
@@ -182,7 +182,7 @@ var turnFailures = []failureRow{
 		f.recover()
 		require.Less(t, time.Since(before), lease.DefaultTTL/10)
 	}},
-	{"turn: another process takes it over after the TTL", func(t *testing.T, f *faultRun) {
+	{"killed after the lease is taken, and another process waits", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:acquire done", 1)
 		before := time.Now()
 		f.other()
@@ -190,14 +190,14 @@ var turnFailures = []failureRow{
 		f.rows = append(f.rows, "9 15")
 		f.recover()
 	}},
-	{"head: the windows are committed, the next process drops them", func(t *testing.T, f *faultRun) {
+	{"killed before the lease goes back", func(t *testing.T, f *faultRun) {
 		f.dieAt("step commit:release", 1)
 		require.Len(t, f.wal.entries, 4)
 		manifests := f.judged()
 		f.recover()
 		require.Equal(t, manifests, f.judged())
 	}},
-	{"unknown outcome: the answers of the head's writes are lost", func(t *testing.T, f *faultRun) {
+	{"the answers of the head's writes are lost", func(t *testing.T, f *faultRun) {
 		f.kv.set(func(_ int, op kvOp) laketest.Fault {
 			if op.Kind == "put" {
 				return laketest.Fault{After: errFault}
