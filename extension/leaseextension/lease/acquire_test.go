@@ -89,23 +89,28 @@ func TestUnreadableRecordsAreLeftAlone(t *testing.T) {
 // A store that reads and does not write is an error within its patience, for an
 // acquisition as for a lease that is held.
 func TestRefusedWritesAreAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		down := errors.New("read only")
-		store := &hooked{Store: memory.New()}
-		leases := alone(t, store, lease.Options{})
-		held := acquire(t, leases)
-		store.put = func(string, []byte, string) error { return down }
-		for name, call := range map[string]func() error{
-			"acquire": func() error { _, err := leases.Acquire(t.Context(), "y"); return err },
-			"save":    func() error { return held.Save(t.Context(), nil) },
-			"release": func() error { return held.Release(t.Context(), nil) },
-		} {
-			asked := time.Now()
-			require.ErrorIs(t, call(), down, name)
-			require.GreaterOrEqual(t, time.Since(asked), 2*lease.DefaultTTL/3, name)
-			require.Less(t, time.Since(asked), lease.DefaultTTL, name)
-		}
-	})
+	for name, call := range map[string]func(ctx context.Context, leases lease.Leases, held lease.Lease) error{
+		"acquire": func(ctx context.Context, leases lease.Leases, _ lease.Lease) error {
+			_, err := leases.Acquire(ctx, "y")
+			return err
+		},
+		"save":    func(ctx context.Context, _ lease.Leases, held lease.Lease) error { return held.Save(ctx, nil) },
+		"release": func(ctx context.Context, _ lease.Leases, held lease.Lease) error { return held.Release(ctx, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				down := errors.New("read only")
+				store := &hooked{Store: memory.New()}
+				leases := alone(t, store, lease.Options{})
+				held := acquire(t, leases)
+				store.put = func(string, []byte, string) error { return down }
+				asked := time.Now()
+				require.ErrorIs(t, call(t.Context(), leases, held), down)
+				require.GreaterOrEqual(t, time.Since(asked), 2*lease.DefaultTTL/3)
+				require.Less(t, time.Since(asked), lease.DefaultTTL)
+			})
+		})
+	}
 }
 
 // An end of the context is told together with what the store said.
