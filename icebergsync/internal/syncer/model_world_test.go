@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/s3window/s3window/icebergsync/internal/progress"
 	"github.com/s3window/s3window/icebergsync/internal/table"
@@ -329,8 +328,4 @@ func (w *world) arriveLate() {
 	if w.arrive(s) == nil {
 		w.counts["arrived late"]++
 	}
-}
-
-func rowsOf(all rows) string {
-	return strings.Join(slices.Sorted(maps.Keys(all)), "\n")
 }
