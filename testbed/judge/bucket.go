@@ -62,8 +62,8 @@ func readManifest(bucket fs.FS, key string) (manifest, string, error) {
 	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&m); err != nil {
 		return manifest{}, "", fmt.Errorf("not a manifest: %w", err)
 	}
-	if m.Version != 1 {
-		return manifest{}, "", fmt.Errorf("manifest version %d is not 1", m.Version)
+	if m.Version != 2 {
+		return manifest{}, "", fmt.Errorf("manifest version %d is not 2", m.Version)
 	}
 	return m, hash(data), nil
 }

@@ -49,7 +49,7 @@ func (b *bucketOf) commit(t *testing.T, tenant, ext string, ids ...string) {
 	key := fmt.Sprintf("otel/tenant=%s/signal=logs/dt=2026-11-30/hour=08/w-%d.%s", tenant, k, ext)
 	b.fs[key] = &fstest.MapFile{Data: data}
 	m := map[string]any{
-		"version": 1, "sink": "default", "tenant": tenant, "signal": "logs", "k": k, "records": len(ids), "bytes": len(data),
+		"version": 2, "sink": "default", "tenant": tenant, "signal": "logs", "k": k, "records": len(ids), "bytes": len(data),
 		"objects": []any{map[string]any{"key": key, "bytes": len(data), "records": len(ids), "sha256": sum(data)}},
 	}
 	if k > 1 {
@@ -148,7 +148,7 @@ func TestDamageIsSeen(t *testing.T) {
 		"newest manifest gone": {func(_ *testing.T, b *bucketOf) { delete(b.fs, manifestKey("acme", 2)) }, `request r2, tenant "acme": 3 of 3 acknowledged records are nowhere`},
 		"manifest rewritten":   {func(_ *testing.T, b *bucketOf) { edit(b, manifestKey("acme", 1), `"signal"`, ` "signal"`) }, "does not name the manifest before it"},
 		"manifest not JSON":    {func(_ *testing.T, b *bucketOf) { b.fs[manifestKey("acme", 2)].Data = []byte("{") }, "not a manifest"},
-		"future version":       {func(_ *testing.T, b *bucketOf) { edit(b, manifestKey("acme", 2), `"version":1`, `"version":2`) }, "version 2 is not 1"},
+		"future version":       {func(_ *testing.T, b *bucketOf) { edit(b, manifestKey("acme", 2), `"version":2`, `"version":3`) }, "version 3 is not 2"},
 		"wrong k":              {func(_ *testing.T, b *bucketOf) { edit(b, manifestKey("acme", 2), `"k":2`, `"k":7`) }, "says it is k 7"},
 		"object gone":          {func(_ *testing.T, b *bucketOf) { delete(b.fs, first) }, "does not exist"},
 		"object cut short":     {func(_ *testing.T, b *bucketOf) { b.fs[first].Data = b.fs[first].Data[:20] }, "is not the one it names"},
