@@ -13,6 +13,9 @@ BIN   := $(BUILD)/bin
 VERSITYGW_VERSION := v1.8.0
 SOURCES := $(shell find . -name '*.go' -not -path './.build/*' -not -path '*/node_modules/*' -not -name '*_test.go' -not -path './testbed/*') go.mod go.sum
 
+# What only the modules beside the main one reach.
+REACHED := leaseextension/standalone.go|leaseextension/internal/dial/address.go
+
 # Lease backends and catalogs with heavy clients are modules of their own.
 MODULES := $(shell git ls-files 'extension/*/go.mod' 'icebergsync/go.mod' | xargs -n1 dirname)
 
@@ -45,10 +48,11 @@ test: test-tools servers ## all tests, with the race detector
 	go test -race -timeout 25m ./...
 
 .PHONY: lint
-lint: $(BIN)/golangci-lint ## gofmt, go vet, golangci-lint (its depguard holds the import table)
+lint: $(BIN)/golangci-lint $(BIN)/deadcode ## gofmt, go vet, golangci-lint (its depguard holds the import table), code that nothing reaches
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "not formatted (run gofmt -w):"; echo "$$bad"; exit 1; fi
 	go vet -tags e2e ./...
 	$(BIN)/golangci-lint run --allow-parallel-runners ./...
+	@dead=$$($(BIN)/deadcode ./cmd/... ./testbed/reach ./internal/encode/schema/gen | grep -vE '$(REACHED)' || true); if [ -n "$$dead" ]; then echo "nothing reaches this:"; echo "$$dead"; exit 1; fi
 	@for m in $(MODULES); do echo "==> $$m"; (cd $$m && go vet -tags kubernetes,iceberg ./... && $(BIN)/golangci-lint run --allow-parallel-runners -c $(ROOT)/.golangci.yml ./...) || exit 1; done
 
 .PHONY: tidy
@@ -113,7 +117,7 @@ demo-clean: ## remove what the demo left
 ##@ Tools
 
 .PHONY: tools
-tools: $(BIN)/versitygw $(BIN)/builder $(BIN)/mdatagen $(BIN)/golangci-lint ## every tool, from its pin
+tools: $(BIN)/versitygw $(BIN)/builder $(BIN)/mdatagen $(BIN)/golangci-lint $(BIN)/deadcode ## every tool, from its pin
 
 .PHONY: test-tools
 test-tools: $(BIN)/versitygw duckdb
@@ -126,6 +130,9 @@ $(BIN)/builder: tools/go.mod
 
 $(BIN)/mdatagen: tools/go.mod
 	$(call tool,go.opentelemetry.io/collector/cmd/mdatagen)
+
+$(BIN)/deadcode: tools/go.mod
+	$(call tool,golang.org/x/tools/cmd/deadcode)
 
 $(BIN)/golangci-lint: tools/go.mod
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -42,7 +43,7 @@ func writePartition(b *testing.B, root string, id partition.ID) {
 	body := lake.NewBody("", content)
 	name := partition.ObjectName{Start: start, End: start + 1, Writer: "aaaaaaaaaaaaa", Ext: "jsonl"}
 	o := lake.Object{
-		Key: partition.ObjectKey("otel", id, partition.AlignHour, name), Bytes: int64(len(content)), Records: 1,
+		Key: laketest.ObjectKey("otel", id, name), Bytes: int64(len(content)), Records: 1,
 		SHA256: fmt.Sprintf("%x", body.SHA256), MinTime: start, MaxTime: start, Encoder: "bench",
 	}
 	m, err := lake.Manifest{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/internal/s3client"
 	"github.com/s3window/s3window/testbed/s3test"
@@ -35,7 +36,7 @@ func fill(t *testing.T, b lake.Bucket) string {
 	key := ""
 	for k := uint64(1); k <= 2; k++ {
 		name := partition.ObjectName{Start: start, End: start + 1, Writer: "aaaaaaaaaaaaa", Ext: "jsonl"}
-		key = partition.ObjectKey("otel", acme, partition.AlignHour, name)
+		key = laketest.ObjectKey("otel", acme, name)
 		o, err := l.PutObject(t.Context(), key, lake.NewBody("application/jsonl", []byte("{}\n{}\n")),
 			lake.ObjectMeta{Records: 2, MinTime: start, MaxTime: start, Encoder: "test"})
 		require.NoError(t, err)

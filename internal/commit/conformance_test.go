@@ -122,7 +122,7 @@ func fleetWindow(ctx context.Context, l *lake.Lake, writer string, n int64) (Win
 		Reason: "age", Format: "jsonl", Compression: "none", Schema: 1, Records: 1,
 	}
 	name := partition.ObjectName{Start: w.Start, End: w.End, Writer: writer, Ext: "jsonl"}
-	key := partition.ObjectKey(l.Prefix(), testID, partition.AlignHour, name)
+	key := laketest.ObjectKey(l.Prefix(), testID, name)
 	body := lake.NewBody("text/plain", fmt.Appendf(nil, "%s %d\n", writer, n))
 	for {
 		o, err := l.PutObject(ctx, key, body, lake.ObjectMeta{Records: 1, Encoder: "test/1"})
@@ -167,7 +167,7 @@ func (b backend) judge(t *testing.T) {
 	end, _ := ends.End("aaaaaaaaaaaaa")
 	require.Equal(t, int64(10*fleetWindows), end)
 
-	orphan := partition.ObjectKey(l.Prefix(), testID, partition.AlignHour,
+	orphan := laketest.ObjectKey(l.Prefix(), testID,
 		partition.ObjectName{Start: 1, End: 25, Writer: "aaaaaaaaaaaaa", Ext: "jsonl"})
 	_, err = l.PutObject(ctx, orphan, lake.NewBody("text/plain", []byte("x\n")), lake.ObjectMeta{Records: 1, Encoder: "test/1"})
 	require.NoError(t, err)

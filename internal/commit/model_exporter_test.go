@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -131,7 +132,7 @@ func (x *life) uploadWindow(v *simWindow) {
 		if parts > 1 {
 			name.Part = i + 1
 		}
-		key := partition.ObjectKey(testRef.Prefix, testID, partition.AlignHour, name)
+		key := laketest.ObjectKey(testRef.Prefix, testID, name)
 		var content []byte
 		for _, e := range rows {
 			content = fmt.Appendf(content, "%d %d enc%d\n", e.record, e.stamp, x.encoder)

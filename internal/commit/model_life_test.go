@@ -107,7 +107,7 @@ func (p *proc) start() {
 
 	holder := func(writer string) string { return "gw/" + writer }
 	x.leases = lease.NewParticipant(netKV{x}, lease.Options{Holder: holder(x.writer), TTL: modelTTL, Jitter: x.jitter})
-	x.lake = lake.New(netBucket{x}, testRef, lake.WithReaders(4))
+	x.lake = lake.New(netBucket{x}, testRef)
 	o := Options{
 		Turns: x.turns, Holder: holder(x.writer),
 		Predecessors: func(h string) bool {

@@ -218,7 +218,7 @@ func (x *replica) upload(ctx context.Context, s walSeal, after int64) (Window, e
 			content = fmt.Appendf(content, "%d %d\n", e.record, e.stamp)
 		}
 		name := partition.ObjectName{Start: s.start, End: s.end, Writer: s.writer, Part: i + 1, Ext: "jsonl"}
-		key := partition.ObjectKey(testRef.Prefix, testID, partition.AlignHour, name)
+		key := laketest.ObjectKey(testRef.Prefix, testID, name)
 		o, err := x.rig.lake.PutObject(ctx, key, lake.NewBody("text/plain", content), lake.ObjectMeta{Records: int64(len(part)), Encoder: "test/1"})
 		if err != nil {
 			return w, err

@@ -159,7 +159,7 @@ func (r *rig) win(writer string, after, start, end int64) Window {
 	}
 	name := partition.ObjectName{Start: start, End: end, Writer: writer, Ext: "jsonl"}
 	body := lake.NewBody("application/x-ndjson", fmt.Appendf(nil, "%s %d\n", writer, start))
-	o, err := r.lake.PutObject(r.t.Context(), partition.ObjectKey(testRef.Prefix, testID, partition.AlignHour, name),
+	o, err := r.lake.PutObject(r.t.Context(), laketest.ObjectKey(testRef.Prefix, testID, name),
 		body, lake.ObjectMeta{Records: 1, Encoder: "test/1"})
 	require.NoError(r.t, err)
 	w.Objects, w.Bytes, w.RawBytes = []lake.Object{o}, o.Bytes, o.Bytes

@@ -41,9 +41,6 @@ type Option func(*Lake)
 // on the goroutine that does the work. Crash drills kill the process there.
 func WithStep(f func(label string)) Option { return func(l *Lake) { l.step = f } }
 
-// WithReaders bounds how many manifests are read at once; 16 by default.
-func WithReaders(n int) Option { return func(l *Lake) { l.readers = max(n, 1) } }
-
 // New makes the lake that ref names over bucket b. It does no I/O.
 func New(b Bucket, ref Ref, opts ...Option) *Lake {
 	l := &Lake{bucket: b, ref: ref, step: func(string) {}, readers: 16}

@@ -154,12 +154,6 @@ func columnName(as string, longest int) error {
 	return nil
 }
 
-// ObjectKey is the key of a data object of partition id that is filed under
-// the time at which its window starts.
-func ObjectKey(prefix string, id ID, align Align, n ObjectName) string {
-	return PlacedKey(prefix, id, Place{Time: n.Start, Align: align}, n)
-}
-
 // PlacedKey is the key of a data object of partition id that is filed at p.
 func PlacedKey(prefix string, id ID, p Place, n ObjectName) string {
 	return DataPrefix(prefix, id) + p.String() + n.String()

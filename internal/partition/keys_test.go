@@ -10,6 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+// objectKey is the key of an object that is filed under the start of its window.
+func objectKey(prefix string, id ID, align Align, n ObjectName) string {
+	return PlacedKey(prefix, id, Place{Time: n.Start, Align: align}, n)
+}
+
 // The keys are a public format: these are goldens, none may ever change.
 func TestKeys(t *testing.T) {
 	id := ID{Sink: "default", Tenant: "acme", Signal: Logs}
@@ -17,9 +22,9 @@ func TestKeys(t *testing.T) {
 	name := ObjectName{Start: 1791009458377856, End: 1791009758000001, Writer: "q7m2aaaaaaaaa", Ext: "parquet"}
 	part := ObjectName{Start: 0, End: 1, Writer: "q7m2aaaaaaaaa", Part: 12, Ext: "jsonl.zst"}
 	for got, want := range map[string]string{
-		ObjectKey("otel", id, AlignHour, name): "otel/tenant=acme/signal=logs/dt=2026-10-03/hour=06/w-1791009458377856-1791009758000001-q7m2aaaaaaaaa.parquet",
-		ObjectKey("", odd, AlignDay, part):     "tenant=..%2Fa%20b/signal=metrics/dt=1970-01-01/w-0000000000000000-0000000000000001-q7m2aaaaaaaaa-12.jsonl.zst",
-		ObjectKey("a/b", id, AlignNone, name):  "a/b/tenant=acme/signal=logs/dt=2026-10-03/hour=06/w-1791009458377856-1791009758000001-q7m2aaaaaaaaa.parquet",
+		objectKey("otel", id, AlignHour, name): "otel/tenant=acme/signal=logs/dt=2026-10-03/hour=06/w-1791009458377856-1791009758000001-q7m2aaaaaaaaa.parquet",
+		objectKey("", odd, AlignDay, part):     "tenant=..%2Fa%20b/signal=metrics/dt=1970-01-01/w-0000000000000000-0000000000000001-q7m2aaaaaaaaa-12.jsonl.zst",
+		objectKey("a/b", id, AlignNone, name):  "a/b/tenant=acme/signal=logs/dt=2026-10-03/hour=06/w-1791009458377856-1791009758000001-q7m2aaaaaaaaa.parquet",
 		DataPrefix("otel", id):                 "otel/tenant=acme/signal=logs/",
 		SystemPrefix("otel"):                   "otel/_s3window/",
 		SystemPrefix(""):                       "_s3window/",
@@ -149,7 +154,7 @@ func TestKeysParseBack(t *testing.T) {
 			Part:   rapid.IntRange(0, 20000).Draw(t, "part"),
 			Ext:    rapid.SampledFrom([]string{"parquet", "jsonl", "jsonl.gz", "jsonl.zst"}).Draw(t, "ext"),
 		}
-		key := ObjectKey(prefix, id, align, name)
+		key := objectKey(prefix, id, align, name)
 		gotID, gotName, err := ParseObjectKey(prefix, key)
 		require.NoError(t, err)
 		require.Equal(t, ID{Tenant: id.Tenant, Signal: id.Signal}, gotID)
@@ -168,7 +173,7 @@ func TestKeysParseBack(t *testing.T) {
 func TestValuesStayInTheirPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawID(t, "a"), drawID(t, "b")
-		key := ObjectKey("otel", a, AlignHour, ObjectName{Start: 1, End: 2, Writer: "q7m2aaaaaaaaa", Ext: "parquet"})
+		key := objectKey("otel", a, AlignHour, ObjectName{Start: 1, End: 2, Writer: "q7m2aaaaaaaaa", Ext: "parquet"})
 		segments := strings.Split(key, "/")
 		require.Len(t, segments, 6)
 		for _, s := range segments {
@@ -184,7 +189,7 @@ func TestValuesStayInTheirPrefix(t *testing.T) {
 
 func FuzzParseObjectKey(f *testing.F) {
 	for _, s := range hostile() {
-		f.Add("otel", ObjectKey("otel", ID{Tenant: s, Signal: Logs}, AlignHour, ObjectName{Start: 1, End: 2, Writer: "w", Ext: "parquet"}))
+		f.Add("otel", objectKey("otel", ID{Tenant: s, Signal: Logs}, AlignHour, ObjectName{Start: 1, End: 2, Writer: "w", Ext: "parquet"}))
 	}
 	f.Add("", "tenant=%/signal=logs/dt=1970-01-01/w-0000000000000001-0000000000000002-w-3.jsonl.gz")
 	f.Fuzz(func(t *testing.T, prefix, key string) {

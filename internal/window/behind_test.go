@@ -91,7 +91,7 @@ func backlogHoldsNobodyUp(t *testing.T, script func(laketest.Op) laketest.Fault)
 		onTime(t, p, "beta", sent, 27*time.Second)
 	}
 	require.Greater(t, 64*n, 1<<20, "the references alone are more than all the memory")
-	_, peak := p.budget.Usage()
+	_, _, peak := p.budget.Usage()
 	require.LessOrEqual(t, peak, p.budget.Limit())
 	p.crash()
 

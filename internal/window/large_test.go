@@ -35,7 +35,7 @@ func TestManyFailingPartitionsStayWithinTheLimit(t *testing.T) {
 		}
 		require.NoError(t, p.wal.Append(t.Context(), recs...))
 		time.Sleep(2 * time.Minute)
-		_, peak := p.budget.Usage()
+		_, _, peak := p.budget.Usage()
 		assert.LessOrEqual(t, peak, p.budget.Limit())
 		w.bucket.Script(nil)
 		p.quiet()

@@ -182,7 +182,7 @@ func TestWindowIsReadBackThoughMemoryIsFull(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		p.do(func() { p.evict(1<<40, (*part).stuck) })
 		for i := 0; ; i++ {
-			if held, _ := p.budget.Usage(); held > p.budget.Usable()-20000 {
+			if held, _, _ := p.budget.Usage(); held > p.budget.Usable()-20000 {
 				break
 			}
 			p.append(fmt.Sprint("t", i%20), noise(r, fmt.Sprint(i), 10, 1000)...)

@@ -211,10 +211,10 @@ func (p *process) quiet() {
 		}
 	}()
 	eventually(p.t, func() bool { return p.wal.Stats().Entries == 0 })
-	eventually(p.t, func() bool { held, _ := p.budget.Usage(); return held == 0 })
+	eventually(p.t, func() bool { held, _, _ := p.budget.Usage(); return held == 0 })
 	eventually(p.t, func() bool { return p.windowsHeld() == 0 })
 	eventually(p.t, func() bool { return len(p.wal.Seals()) == 0 })
-	_, peak := p.budget.Usage()
+	_, _, peak := p.budget.Usage()
 	require.LessOrEqual(p.t, peak, p.budget.Limit(), "held bytes never exceed the limit")
 }
 
@@ -303,6 +303,6 @@ var errDown = errors.New("503 SlowDown: the bucket is down")
 
 // windowsHeld is what the windows are counted as.
 func (p *process) windowsHeld() int64 {
-	_, _, windows := p.budget.Held()
+	_, windows, _ := p.budget.Usage()
 	return windows
 }

@@ -21,7 +21,7 @@ func (r *Runtime) Stats() Stats {
 	defer r.stats.mu.Unlock()
 	s := r.stats.s
 	reserved := reserved(r.opt.Encoders)
-	held, peak := r.budget.Usage()
+	held, _, peak := r.budget.Usage()
 	s.Held, s.Peak, s.Limit = held+reserved, peak+reserved, r.opt.Memory
 	return s
 }

@@ -34,16 +34,6 @@ func (s Signal) Columns() (out []Column) {
 	return out
 }
 
-// LineNames returns the names of Columns that lines have too.
-func (s Signal) LineNames() (out []string) {
-	for _, c := range s.Columns() {
-		if c.Name != tenant().Name {
-			out = append(out, c.Name)
-		}
-	}
-	return out
-}
-
 // Names returns the names of Columns.
 func (s Signal) Names() (out []string) {
 	for _, c := range s.Columns() {

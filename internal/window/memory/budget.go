@@ -124,18 +124,12 @@ func (b *Budget) Short() Shortage {
 	return s
 }
 
-// Usage returns what is held, and the most that ever was, bytes.
-func (b *Budget) Usage() (held, peak int64) {
+// Usage returns what is held for data and references, what windows are counted
+// as beside it, and the most that ever was held, bytes.
+func (b *Budget) Usage() (held, windows, peak int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.held.sum(), b.peak
-}
-
-// Held returns what is held by what it is held for, bytes.
-func (b *Budget) Held() (data, refs, windows int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.held.data, b.held.refs, b.held.windows
+	return b.held.sum(), b.held.windows, b.peak
 }
 
 // Room is what is left for data beside the references, bytes.

@@ -57,7 +57,7 @@ func TestBudget(t *testing.T) {
 		load.Release()
 		synctest.Wait()
 		both := take("reader", "small")
-		sum, peak := b.Usage()
+		sum, _, peak := b.Usage()
 		assert.EqualValues(t, 601, sum)
 		assert.EqualValues(t, 1500, peak)
 		both[0].Join(&both[1])
@@ -67,7 +67,7 @@ func TestBudget(t *testing.T) {
 		assert.EqualValues(t, []int64{200, 0, 401}, []int64{part.Data(), part.Refs(), both[0].Data()})
 		part.Release()
 		both[0].Release()
-		sum, _ = b.Usage()
+		sum, _, _ = b.Usage()
 		assert.Zero(t, sum)
 
 		ask("huge", 9999, 0, Reader)
@@ -94,7 +94,7 @@ func TestBudget(t *testing.T) {
 		take("behind") // who gives up lets the next one pass
 
 		b.Windows(2)
-		_, _, windows := b.Held()
+		_, windows, _ := b.Usage()
 		assert.EqualValues(t, 2*WindowBytes, windows)
 		ask("refs beside windows", 0, 1, Reader)
 		assert.True(t, b.Short().Refs, "windows take room for references")

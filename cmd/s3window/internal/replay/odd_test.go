@@ -9,6 +9,7 @@ import (
 
 	"github.com/s3window/s3window/internal/encode"
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 	"github.com/s3window/s3window/testbed/odd"
 )
@@ -41,7 +42,7 @@ func commitOdd(l *testLake, id partition.ID, spec encode.Spec, payloads [][]byte
 	o, err := e.Assemble(id, "aaaaaaaaaaaaa", []encode.Staged{staged})
 	require.NoError(l.t, err)
 	name := partition.ObjectName{Start: at(1), End: at(2), Writer: "aaaaaaaaaaaaa", Ext: o.Ext}
-	put, err := l.PutObject(l.t.Context(), partition.ObjectKey(prefix, id, partition.AlignHour, name),
+	put, err := l.PutObject(l.t.Context(), laketest.ObjectKey(prefix, id, name),
 		lake.NewBody(o.ContentType, o.Segments...), lake.ObjectMeta{Records: o.Records, MinTime: o.MinTime, MaxTime: o.MaxTime, Encoder: o.Encoder})
 	require.NoError(l.t, err)
 	_, err = l.PutManifest(l.t.Context(), id, lake.Manifest{

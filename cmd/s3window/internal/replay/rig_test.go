@@ -106,7 +106,7 @@ func (l *testLake) commit(id partition.ID, k uint64, spec encode.Spec, records i
 		o, err := e.Assemble(in, m.Writer, []encode.Staged{staged})
 		require.NoError(l.t, err)
 		name := partition.ObjectName{Start: m.Start, End: m.End, Writer: m.Writer, Part: part + 1, Ext: o.Ext}
-		put, err := l.PutObject(l.t.Context(), partition.ObjectKey(prefix, id, partition.AlignHour, name),
+		put, err := l.PutObject(l.t.Context(), laketest.ObjectKey(prefix, id, name),
 			lake.NewBody(o.ContentType, o.Segments...), lake.ObjectMeta{Records: o.Records, MinTime: o.MinTime, MaxTime: o.MaxTime, Encoder: o.Encoder})
 		require.NoError(l.t, err)
 		m.Objects = append(m.Objects, put)

@@ -39,7 +39,7 @@ func TestHeadsOfTheCommitProtocolAreSound(t *testing.T) {
 			start := at(int64(10 * i))
 			w := commit.Window{ID: acme, Writer: writer, After: ends[writer], Start: start, End: start + 5, Reason: "age",
 				Format: "jsonl", Compression: "none", Schema: 1}
-			key := partition.ObjectKey(prefix, acme, partition.AlignHour, partition.ObjectName{Start: start, End: start + 5, Writer: writer, Ext: "jsonl"})
+			key := laketest.ObjectKey(prefix, acme, partition.ObjectName{Start: start, End: start + 5, Writer: writer, Ext: "jsonl"})
 			o, err := l.PutObject(t.Context(), key, lake.NewBody("application/jsonl", []byte("{}\n")),
 				lake.ObjectMeta{Records: 1, MinTime: start, MaxTime: start, Encoder: "test"})
 			require.NoError(t, err)

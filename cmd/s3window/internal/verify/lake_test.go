@@ -64,7 +64,7 @@ func (l *testLake) commit(w win) {
 	}
 	name := partition.ObjectName{Start: at(w.start), End: at(w.end), Writer: w.writer, Ext: w.ext}
 	o := lake.Object{
-		Key: partition.ObjectKey(prefix, w.id, partition.AlignHour, name), Bytes: int64(len(data)), Records: w.rows,
+		Key: laketest.ObjectKey(prefix, w.id, name), Bytes: int64(len(data)), Records: w.rows,
 		SHA256: sum(data), Encoder: "test", MinTime: at(w.start), MaxTime: at(w.start + w.rows - 1),
 	}
 	l.Set(o.Key, data)

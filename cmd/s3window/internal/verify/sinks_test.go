@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -27,7 +28,7 @@ func TestSinkRenamed(t *testing.T) {
 			l.head(renamed(sink), 2)
 			// And back again.
 			l.commit(win{id: acme, k: 5, writer: writerA, after: 40, start: 60, end: 70, rows: 2})
-			leftover := partition.ObjectKey(prefix, acme, partition.AlignHour,
+			leftover := laketest.ObjectKey(prefix, acme,
 				partition.ObjectName{Start: at(45), End: at(48), Writer: writerA, Ext: "parquet"})
 			l.Set(leftover, []byte("left behind"))
 			r := judge(t, l, verify.Options{})

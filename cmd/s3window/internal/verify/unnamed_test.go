@@ -7,6 +7,7 @@ import (
 
 	"github.com/s3window/s3window/cmd/s3window/internal/verify"
 	"github.com/s3window/s3window/internal/lake"
+	"github.com/s3window/s3window/internal/lake/laketest"
 	"github.com/s3window/s3window/internal/partition"
 )
 
@@ -14,7 +15,7 @@ import (
 // named it: where the log is damaged, nothing is.
 func TestOrphansAreToldFromOnlyCopies(t *testing.T) {
 	object := func(start, end int64, writer string) string {
-		return partition.ObjectKey(prefix, acme, partition.AlignHour, partition.ObjectName{Start: at(start), End: at(end), Writer: writer, Ext: "parquet"})
+		return laketest.ObjectKey(prefix, acme, partition.ObjectName{Start: at(start), End: at(end), Writer: writer, Ext: "parquet"})
 	}
 	manifest := func(k uint64) string { return partition.ManifestKey(prefix, acme, k) }
 	nothing := func(*testLake) {}

@@ -228,7 +228,7 @@ func TestDamageIsRefusedForItsReason(t *testing.T) {
 func TestNotes(t *testing.T) {
 	l := goodLake(t)
 	object := func(start, end int64, writer string) string {
-		return partition.ObjectKey(prefix, acme, partition.AlignHour, partition.ObjectName{Start: at(start), End: at(end), Writer: writer, Ext: "parquet"})
+		return laketest.ObjectKey(prefix, acme, partition.ObjectName{Start: at(start), End: at(end), Writer: writer, Ext: "parquet"})
 	}
 	l.Set(object(41, 50, writerA), []byte("on its way"))
 	l.Set(object(12, 13, writerA), []byte("leftover"))
