@@ -53,8 +53,7 @@ func TestWrongConfigs(t *testing.T) {
 			"`max_windows_per_commit` (0) must be 1 to 10000: what one commit adds is held in memory\n" +
 			"`snapshots::keep` (0) must be 2 to 100000: metadata grows with them, and a rollback goes no further back\n" +
 			"`ownership` (\"me\") must be lake or table: there is no other\n" +
-			"`on_jsonl` (\"ignore\") must be skip or fail: there is no other\n" +
-			"`on_missing_tenant` (\"ignore\") must be fail or accept: there is no other",
+			"`on_jsonl` (\"ignore\") must be skip or fail: there is no other",
 		"one_table":        "`table` (\"otel.all\") must contain {signal}: signals have different columns",
 		"no_namespace":     "`table` (\"{signal}\") must have a namespace, such as otel.{signal}: catalogs have no tables without one",
 		"tenant_too_often": "`interval` (30s) must be at least 5m0s with {tenant} in `table`: every table is asked for each time",

@@ -220,19 +220,6 @@ func TestATypeThatClashesBlocksItsLogAlone(t *testing.T) {
 	r.judge()
 }
 
-func TestAnObjectWithoutItsTenantIsRefusedUnlessAccepted(t *testing.T) {
-	r := newRig(t)
-	r.commit("acme", synctest.Window{NoTenant: true})
-	report := r.sync()
-	require.Len(t, report.Problems, 1)
-	assert.Contains(t, report.Problems[0].Why, "has no column tenant_id")
-	r.opts.AcceptNoTenant = true
-	assert.Empty(t, r.sync().Problems)
-	r.commit("acme", synctest.Window{})
-	assert.Empty(t, r.sync().Problems)
-	r.judge()
-}
-
 func TestWrongObjectsBlockTheirLog(t *testing.T) {
 	for name, tc := range map[string]struct {
 		harm func(r *rig, m lake.Manifest)

@@ -19,9 +19,8 @@ const (
 
 // What becomes of windows that a table cannot take as they are.
 const (
-	onSkip   = "skip"
-	onFail   = "fail"
-	onAccept = "accept"
+	onSkip = "skip"
+	onFail = "fail"
 )
 
 // Config is the configuration of the extension and of the command.
@@ -53,9 +52,6 @@ type Config struct {
 
 	// OnJSONL is what becomes of windows of JSON lines: skip or fail.
 	OnJSONL string `mapstructure:"on_jsonl"`
-	// OnMissingTenant is what becomes of objects without the column tenant_id:
-	// fail or accept.
-	OnMissingTenant string `mapstructure:"on_missing_tenant"`
 
 	// Lease is the extension that gives a lease, so that of several collectors
 	// one works. It saves requests; without it all work, and nothing is added
@@ -89,7 +85,7 @@ func Default() *Config {
 	return &Config{
 		Catalog: icecat.DefaultConfig(), S3: S3Config{S3ClientConfig: S3ClientConfig(s3client.Default())},
 		Sink: "default", Signals: []string{"logs", "traces", "metrics"}, Table: "otel.{signal}", Ownership: OwnedByLake,
-		Interval: 30 * time.Second, MaxWindowsPerCommit: 1000, Snapshots: SnapshotsConfig{Keep: 100}, OnJSONL: onSkip, OnMissingTenant: onFail,
+		Interval: 30 * time.Second, MaxWindowsPerCommit: 1000, Snapshots: SnapshotsConfig{Keep: 100}, OnJSONL: onSkip,
 	}
 }
 

@@ -169,7 +169,7 @@ func (r *Runner) table(log syncer.Log) *one {
 func (r *Runner) options(name table.Name, label string) syncer.Options {
 	c, o := r.config, r.observe
 	return syncer.Options{
-		MaxWindows: c.MaxWindowsPerCommit, SkipLines: c.OnJSONL == onSkip, AcceptNoTenant: c.OnMissingTenant == onAccept,
+		MaxWindows: c.MaxWindowsPerCommit, SkipLines: c.OnJSONL == onSkip,
 		Keep: c.Snapshots.Keep, Interval: c.Interval, MaxIdle: idleFactor * c.Interval, Now: time.Now, Pause: pause,
 		Observer: syncer.Observer{
 			Changed: func(kind string, outcome syncer.Outcome, took time.Duration, windows int, err error) {

@@ -28,7 +28,6 @@ func (c *Config) Validate() error {
 		c.validateTable(), c.validateLocation(), c.validateSizes(),
 		oneOf("ownership", c.Ownership, OwnedByLake, OwnedByTable),
 		oneOf("on_jsonl", c.OnJSONL, onSkip, onFail),
-		oneOf("on_missing_tenant", c.OnMissingTenant, onFail, onAccept),
 	)
 }
 

@@ -12,8 +12,6 @@ type Options struct {
 	// SkipLines passes over windows of JSON lines; otherwise they block their
 	// log.
 	SkipLines bool
-	// AcceptNoTenant takes objects that have no column tenant_id.
-	AcceptNoTenant bool
 	// Keep is how many snapshots a table has at least before the oldest are
 	// forgotten.
 	Keep int

@@ -225,8 +225,8 @@ func (t *Table) disagrees(m lake.Manifest, o lake.Object, c Contents) string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(c.Columns, func(c table.Column) bool { return c.Name == name })
 	}
-	if !has(TenantColumn) && !t.opts.AcceptNoTenant {
-		return fmt.Sprintf("has no column %s: an older release wrote it, and PyIceberg would filter it wrongly; set on_missing_tenant to accept to take it all the same", TenantColumn)
+	if !has(TenantColumn) {
+		return fmt.Sprintf("has no column %s: readers would filter it wrongly, and no release writes such objects", TenantColumn)
 	}
 	if !has(ReceivedColumn) {
 		return fmt.Sprintf("has no column %s, which tables are partitioned by", ReceivedColumn)

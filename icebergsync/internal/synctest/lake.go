@@ -50,12 +50,10 @@ type Window struct {
 	Objects int // 0 = 1; each has Rows records
 	Empty   bool
 	Format  string
-	Columns []encode.Column // beside tenant_id
-	Set     map[string]any  // attributes of every record
+	Columns []encode.Column
+	Set     map[string]any // attributes of every record
 	// Long has the window cross an hour, as with align: day or none.
 	Long bool
-	// NoTenant leaves the column tenant_id out, as older releases do.
-	NoTenant bool
 	// Elsewhere files the objects under another hour, as partition.time: event
 	// and by do.
 	Elsewhere bool
@@ -115,9 +113,6 @@ func (w *Writer) Commit(tenant string, is Window) lake.Manifest {
 
 func (w *Writer) object(id partition.ID, is Window, i int, start, end int64) lake.Object {
 	spec := encode.Spec{Signal: id.Signal, Format: is.Format, Codec: "zstd", Columns: is.Columns}
-	if !is.NoTenant && is.Format == "parquet" {
-		spec.Columns = append(spec.Columns, encode.Column{ResourceAttribute: "tenant.id", As: "tenant_id", Type: "string"})
-	}
 	e, err := encode.New(spec)
 	require.NoError(w.t, err)
 	at := start
