@@ -178,12 +178,16 @@ func (c *commits) put(ctx context.Context, w *Window) error {
 		case err == nil:
 			c.landed(m, sha)
 			return nil
-		case errors.Is(err, lake.ErrExists) || ctx.Err() != nil:
+		case errors.Is(err, lake.ErrExists):
 			return err
 		}
 		// The outcome is unknown, and was read back in vain: the same bytes
 		// again, which meet themselves at worst.
+		if ctx.Err() != nil {
+			break
+		}
 	}
+	l.Doubt()
 	return err
 }
 

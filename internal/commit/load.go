@@ -13,7 +13,7 @@ import (
 // behind it, or by the manifests alone.
 func (l *Log) load(ctx context.Context) error {
 	if l.known {
-		return nil
+		return l.prove(ctx)
 	}
 	l.saveAt = l.opts.scale.save
 	if !l.opts.Survey.absent(ctx, l.id) {
@@ -23,6 +23,25 @@ func (l *Log) load(ctx context.Context) error {
 	}
 	l.known = true
 	return nil
+}
+
+// prove looks whether the bucket has the log that the state is the fold of, if
+// that is in doubt. If it has another one, that one is folded: a state that is
+// ahead of its bucket would leave a gap in it.
+func (l *Log) prove(ctx context.Context) error {
+	if !l.doubted.Swap(false) {
+		return nil
+	}
+	fits, err := l.fits(ctx, &l.state)
+	if err == nil && !fits {
+		l.unfit, l.saveAt, l.newest, l.gap, l.steady = true, 0, 0, 0, false
+		clear(l.own)
+		err = l.rebuild(ctx)
+	}
+	if err != nil {
+		l.doubted.Store(true)
+	}
+	return err
 }
 
 func (l *Log) read(ctx context.Context) error {

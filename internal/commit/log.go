@@ -3,6 +3,7 @@ package commit
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/s3window/s3window/extension/leaseextension/lease"
@@ -77,7 +78,11 @@ type Log struct {
 	// fields below.
 	turn  chan struct{}
 	known bool  // state covers all that was in the bucket when this process first asked
-	state State // the fold of what this process met. It never goes back
+	state State // the fold of what this process met. It goes back only where the bucket did
+
+	// doubted says that requests to the bucket failed since the state was found
+	// to be of the log that is there: the bucket may be another one by now.
+	doubted atomic.Bool
 
 	own map[string]resolved // writers that this process asked for
 
@@ -96,6 +101,11 @@ type resolved struct {
 	end  int64
 	asOf uint64
 }
+
+// Doubt has the next call look whether the bucket still has the log that this
+// process knows: its objects could not be put, so it may have been deleted and
+// made again, or set back. It costs that call one request.
+func (l *Log) Doubt() { l.doubted.Store(true) }
 
 // New makes the commit log of partition id at lake l, with its head in leases.
 // It does no I/O.

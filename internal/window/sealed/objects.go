@@ -51,6 +51,7 @@ func (f *Flusher) put(ctx context.Context, d *Durable, plan *encode.Plan, r *Res
 		})
 	}
 	if err := group.Wait(); err != nil {
+		d.To.Log.Doubt()
 		return at(Upload, err)
 	}
 	if joined != nil {

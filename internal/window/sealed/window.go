@@ -18,6 +18,7 @@ type Log interface {
 	Resolve(ctx context.Context, writer string, oldest int64) (int64, error)
 	Commit(ctx context.Context, ws []commit.Window) (int, error)
 	Sweep(ctx context.Context, writers ...string) ([]string, error)
+	Doubt()
 }
 
 // Destination is where windows of a partition go.
