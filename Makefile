@@ -75,6 +75,14 @@ examples: build ## the collector takes every example, and Kubernetes' types its 
 soak: build test-tools ## SOAK=10m of a fleet under load that is killed, frozen and restarted at random, judged at the end
 	S3WINDOW_SOAK=$${SOAK:-10m} go test -tags e2e -count=1 -v -timeout 0 -run '^TestSoak$$' ./testbed/fleet/
 
+.PHONY: mutate
+mutate: test-tools servers ## break one rule at a time and see a test notice, for an hour or two; MUTANTS=regexp runs some
+	go run ./testbed/mutate -run '$(MUTANTS)'
+
+.PHONY: fuzz
+fuzz: ## every fuzz target of what guards records, each for FUZZTIME=60s
+	testbed/fuzz.sh $${FUZZTIME:-60s} ./internal/commit ./internal/wal ./internal/window/... ./internal/encode/... ./internal/partition
+
 .PHONY: faults
 faults: build test-tools servers ## every fault of docs/reliability.md, one after the other, with a table at the end; OUTAGE=1m of a bucket that is gone, OUTAGE_RATE records/s meanwhile
 	S3WINDOW_OUTAGE=$${OUTAGE:-1m} S3WINDOW_OUTAGE_RATE=$${OUTAGE_RATE:-} go test -tags e2e -count=1 -v -timeout 0 $(FAULTSFLAGS) ./testbed/faults/

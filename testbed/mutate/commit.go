@@ -22,6 +22,7 @@ func ofCommit() []mutant {
 		in("", mutant{name: "a log is not looked ahead of its head", edits: []edit{
 			{dir + "load.go", "	return l.ahead(ctx)\n", "	return nil\n"},
 		}}),
+		in("", one("what cannot be put brings no doubt", dir+"load.go", "if !l.doubted.Swap(false) {", "if true {")),
 		in("", one("a head behind the state is adopted", dir+"turn.go", "if s.K <= t.log.state.K {", "if false {")),
 		in("", one("a put with an unknown outcome counts", dir+"commit.go", "		case err == nil:\n", "		case err == nil || !errors.Is(err, lake.ErrExists):\n")),
 		in("bucket set back", mutant{name: "a head is not held to its manifest", edits: []edit{

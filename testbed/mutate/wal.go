@@ -28,7 +28,9 @@ func ofWAL() []mutant {
 		one("the mark counts past what is under way", dir+"commit.go", "		low = w.inflight.first\n", "		low = w.inflight.last + 1\n"),
 		one("the mark forgets discards", dir+"commit.go", "	if len(w.discards) > 0 {\n		low = min(low, w.discards[0].first)\n	}\n", ""),
 		one("sequence numbers begin at the mark alone", dir+"recover.go", "max(m.seqs.next, r.maxSeq+1, 1)", "max(m.seqs.next, 1)"),
-		one("stamps begin at the mark alone", dir+"recover.go", "newClock(max(m.stamp, r.stamp))", "newClock(m.stamp)"),
+		one("stamps begin at the mark alone", dir+"recover.go", "newClock(max(r.mark.stamp, r.stamp))", "newClock(r.mark.stamp)").known(
+			"a writer's stamps are compared with its own only, and each open has a writer of its own"),
+		one("stamps are given up though entries are owed", dir+"recover.go", "case w.index.entries > 0 || len(w.seals.records) > 0:", "case false:"),
 		one("a stamp repeats after a restart", dir+"clock.go", "max(now.UnixMicro(), last+1)", "now.UnixMicro()"),
 		one("the clock steps back with the wall clock", dir+"clock.go", "	return max(c.at, c.last+1)\n", "	return c.at\n"),
 		one("an entry is deleted before its spacers", dir+"trim.go",
