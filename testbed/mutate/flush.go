@@ -11,7 +11,7 @@ func ofFlush() []mutant {
 		one("a rebuilt window takes what lies behind its end", dir+"rules.go", " && next.Time < b.End", ""),
 		one("a rebuilt window is due before its end", dir+"rules.go", "c.Safe.Time >= w.Rebuilt.End", "c.Safe.Time >= w.Rebuilt.Start"),
 		one("age seals while the reader is behind", dir+"rules.go", "!w.Waits && !c.behind(w.Limits.MaxAge)", "!w.Waits"),
-		one("nothing is due by its age", dir+"policy.go", "ok && reason == Age {", "ok && reason == Memory {"),
+		one("nothing is due by its age", dir+"policy.go", "case ok && reason == Age:", "case ok && reason == Memory:"),
 		one("a boundary is due with the next record only", dir+"policy.go", "	p.end(c)\n	p.age(c)\n", "	p.age(c)\n"),
 		one("the memory seals what is rebuilt", dir+"policy.go", "	if w.Rebuilt == nil {\n		p.first", "	if true {\n		p.first"),
 		one("a shutdown leaves what is worth a commit", dir+"rules.go", "w.Raw >= worthBytes || now", "now"),
