@@ -3,6 +3,7 @@ package s3windowexporter
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,21 +92,21 @@ func TestClockIsWatched(t *testing.T) {
 		h := &host{}
 		c := &core{status: &status{logger: zap.NewNop()}, stopping: make(chan struct{})}
 		c.status.join(h)
-		by := time.Duration(0)
+		var by atomic.Int64 // a duration
 		done := make(chan struct{})
-		go func() { defer close(done); c.watchClock(func() time.Duration { return by }) }()
+		go func() { defer close(done); c.watchClock(func() time.Duration { return time.Duration(by.Load()) }) }()
 		synctest.Wait()
 		assert.Empty(t, h.statuses())
-		by = wal.FarAhead
+		by.Store(int64(wal.FarAhead))
 		time.Sleep(10 * time.Second)
 		assert.Empty(t, h.statuses(), "a minute is nothing")
-		by = time.Hour
+		by.Store(int64(time.Hour))
 		time.Sleep(10 * time.Second)
-		by += time.Second
+		by.Add(int64(time.Second))
 		time.Sleep(time.Hour)
 		_, err := h.last()
 		require.ErrorContains(t, errors.Join(err), "1h0m0s ahead")
-		by = 0
+		by.Store(0)
 		time.Sleep(10 * time.Second)
 		assert.Equal(t, []componentstatus.Status{componentstatus.StatusRecoverableError, componentstatus.StatusOK}, h.statuses())
 		close(c.stopping)
