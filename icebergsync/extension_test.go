@@ -3,7 +3,6 @@ package icebergsync
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,7 +104,8 @@ func (l *lab) start() extension.Extension {
 func (l *lab) await(what string, done func() bool) {
 	l.t.Helper()
 	for end := time.Now().Add(60 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
-		require.True(l.t, time.Now().Before(end), "it did not happen: %s; last status %v", what, slices.Concat(l.host.events))
+		status, text := l.host.last()
+		require.True(l.t, time.Now().Before(end), "it did not happen: %s; last status %v %s", what, status, text)
 	}
 }
 
