@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,14 +80,8 @@ func TestEveryStepThatIsTriedAgainCounts(t *testing.T) {
 		t.Run(string(step), func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				w := newWorld(t)
-				left := 3
-				q := &refusing{fails: func(call string) bool {
-					fails := call == string(step) && left > 0
-					if fails {
-						left--
-					}
-					return fails
-				}}
+				var asked atomic.Int32
+				q := &refusing{fails: func(call string) bool { return call == string(step) && asked.Add(1) <= 3 }}
 				w.bucket.Script(func(op laketest.Op) laketest.Fault {
 					if op.Kind == laketest.PutIfAbsent && strings.HasSuffix(op.Key, ".parquet") && q.fails("upload") {
 						return laketest.Fault{Before: errDown}
@@ -99,7 +94,7 @@ func TestEveryStepThatIsTriedAgainCounts(t *testing.T) {
 					log:    func(l Log) Log { return refusingLog{l, q} },
 				})
 				p.append("acme", "a")
-				eventually(t, func() bool { return left < 3 && len(p.seen.healths()) > 0 })
+				eventually(t, func() bool { return asked.Load() > 0 && len(p.seen.healths()) > 0 })
 				assert.ErrorContains(t, p.seen.healths()[0], string(step))
 				p.quiet()
 				assert.Equal(t, map[sealed.Step]int{step: 3}, p.seen.retries())

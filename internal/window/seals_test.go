@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,11 +25,11 @@ func TestSealWrittenTwice(t *testing.T) {
 		w := newWorld(t)
 		d := newDisk()
 		p := w.start(d, settings{maxAge: 2 * time.Second})
-		fails := 3
+		var fails atomic.Int32
+		fails.Store(3)
 		d.after = func(ops []*storage.Operation) error {
 			for _, op := range ops {
-				if op.Type == storage.Set && strings.Contains(string(op.Value), `"reason"`) && fails > 0 {
-					fails--
+				if op.Type == storage.Set && strings.Contains(string(op.Value), `"reason"`) && fails.Add(-1) >= 0 {
 					return errors.New("input/output error")
 				}
 			}
@@ -40,7 +41,7 @@ func TestSealWrittenTwice(t *testing.T) {
 		time.Sleep(time.Second / 4)
 		p.append("acme", "b")
 		time.Sleep(time.Minute)
-		require.Zero(t, fails)
+		require.Negative(t, fails.Load())
 		p.shutdown()
 		p = w.start(d, settings{maxAge: 2 * time.Second})
 		time.Sleep(time.Minute)
