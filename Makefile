@@ -109,6 +109,7 @@ bench: build $(BIN)/versitygw ## what a collector costs, the queue beside export
 .PHONY: generate
 generate: $(BIN)/mdatagen ## the code and documents made from metadata.yaml and from the table of columns
 	go generate ./internal/encode/schema
+	@ln -sfn $(ROOT) $(BUILD)/s3window && cd $(BUILD)/s3window && $(BIN)/mdatagen metadata.yaml # it takes the name from the directory
 	@for f in $$(git ls-files 'exporter/*metadata.yaml' 'extension/*metadata.yaml' 'icebergsync/metadata.yaml'); do echo "==> $$f"; (cd $$(dirname $$f) && $(BIN)/mdatagen metadata.yaml); done
 
 ##@ Demo
