@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
 	"github.com/s3window/s3window/internal/wal"
 )
@@ -20,16 +21,14 @@ import (
 func (r *rig) blocked() (e exporter.Logs, waits <-chan error) {
 	r.t.Helper()
 	q := r.cfg.QueueConfig.Get()
-	q.QueueSize, q.BlockOnOverflow = 1<<20, true
+	q.Sizer, q.QueueSize, q.BlockOnOverflow = exporterhelper.RequestSizerTypeRequests, 3, true
 	r.bucketDown()
 	e = r.start()
-	for full := false; !full; {
-		ctx, cancel := context.WithTimeout(r.t.Context(), 100*time.Millisecond)
-		full = e.ConsumeLogs(ctx, logs(10_000, "a")) != nil
-		cancel()
+	for range q.QueueSize {
+		require.NoError(r.t, e.ConsumeLogs(r.t.Context(), logs(1, "a")))
 	}
 	done := make(chan error, 1)
-	go func() { done <- e.ConsumeLogs(context.Background(), logs(10_000, "a")) }()
+	go func() { done <- e.ConsumeLogs(context.Background(), logs(1, "a")) }()
 	select {
 	case err := <-done:
 		r.t.Fatalf("it does not wait: %v", err)
@@ -53,7 +52,7 @@ func TestSignalRefusesWhoWaits(t *testing.T) {
 			began := time.Now()
 			require.NoError(t, self.Signal(s))
 			require.ErrorIs(t, <-waits, wal.ErrFull)
-			require.ErrorIs(t, e.ConsumeLogs(t.Context(), logs(10_000, "a")), wal.ErrFull, "nobody waits any more")
+			require.ErrorIs(t, e.ConsumeLogs(t.Context(), logs(1, "a")), wal.ErrFull, "nobody waits any more")
 			r.shutdown(e)
 			assert.Less(t, time.Since(began), 5*time.Second)
 			<-own
